@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/options.hpp"
+#include "core/pagerank.hpp"
+#include "core/transition_matrix.hpp"
+
+namespace pagerank::app {
+
+/// The engine that runs, and how it came to be chosen.
+struct ChosenEngine {
+  std::unique_ptr<Engine> engine;
+  std::string name;    ///< "gpu" or "cpu"
+  std::string kernel;  ///< GPU only.
+  std::string why;     ///< Why the CPU, where a GPU would have been taken; else empty.
+};
+
+/// Before any work: throws UsageError for a kernel that does not exist, gpu::NotCompiled or
+/// gpu::NoDevice where --engine gpu cannot be had.
+void require_engine(const Options& options);
+
+/// The one place where it is decided which engine runs. `matrix` must outlive the engine.
+[[nodiscard]] ChosenEngine choose_engine(const Options& options, const TransitionMatrix& matrix);
+
+}  // namespace pagerank::app

@@ -1,0 +1,61 @@
+#include "app/host_memory.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "core/pagerank.hpp"
+
+namespace pagerank::app {
+namespace {
+
+/// The first number in a file of the kernel's; unset if there is none ("max").
+std::optional<std::uint64_t> number_in(const char* path) {
+  std::uint64_t number = 0;
+  if (std::ifstream(path) >> number) return number;
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> left_in_control_group(const char* limit_path, const char* used_path) {
+  const auto limit = number_in(limit_path);
+  const auto used = number_in(used_path);
+  if (!limit || !used) return std::nullopt;
+  return *limit > *used ? *limit - *used : 0;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> available_host_memory() {
+  std::optional<std::uint64_t> available;
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string line; std::getline(meminfo, line);) {
+    constexpr const char* key = "MemAvailable:";
+    if (line.starts_with(key)) {
+      available = std::stoull(line.substr(std::char_traits<char>::length(key))) * 1024;
+    }
+  }
+  const auto version2 =
+      left_in_control_group("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current");
+  const auto version1 = left_in_control_group("/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                                              "/sys/fs/cgroup/memory/memory.usage_in_bytes");
+  for (const auto& left : {version2, version1}) {
+    if (left) available = std::min(available.value_or(*left), *left);
+  }
+  return available;
+}
+
+std::uint64_t bytes_to_rank(const EdgeList& edges) {
+  // Binned links and the CSR exist side by side during the build; offsets, degrees, the vectors of
+  // a solve, the scores and their order are what the nodes take.
+  const std::uint64_t links = edges.entry_count() * (edges.undirected ? 2 : 1);
+  constexpr std::uint64_t bytes_a_node = 64;
+  return links * (edges.weighted() ? 28 : 12) + edges.node_count * bytes_a_node;
+}
+
+void require_host_memory(const EdgeList& edges) {
+  const std::uint64_t needed = bytes_to_rank(edges);
+  const auto available = available_host_memory();
+  if (available && needed > *available) throw OutOfMemory("this machine", needed, *available);
+}
+
+}  // namespace pagerank::app

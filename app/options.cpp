@@ -1,0 +1,323 @@
+#include "app/options.hpp"
+
+#include <array>
+#include <boost/program_options.hpp>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace pagerank::app {
+namespace {
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+
+template <class Enum>
+struct Named {
+  const char* name;
+  Enum value;
+};
+
+constexpr std::array engines = {Named{"auto", EngineChoice::automatic},
+                                Named{"gpu", EngineChoice::gpu}, Named{"cpu", EngineChoice::cpu}};
+constexpr std::array sources = {Named{"row", SourceIndex::row},
+                                Named{"column", SourceIndex::column}};
+constexpr std::array precisions = {Named{"double", Precision::float64},
+                                   Named{"float", Precision::float32}};
+constexpr std::array policies = {Named{"teleport", DanglingPolicy::teleport},
+                                 Named{"error", DanglingPolicy::error}};
+
+template <class Table, class Enum>
+const char* name_in(const Table& table, Enum value) {
+  for (const auto& row : table) {
+    if (row.value == value) return row.name;
+  }
+  return "?";
+}
+
+template <class Table>
+auto value_in(const Table& table, const std::string& option, const std::string& name) {
+  std::string expected;
+  for (const auto& row : table) {
+    if (name == row.name) return row.value;
+    expected += (expected.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw UsageError(option + ": there is no '" + name + "', expected one of " + expected);
+}
+
+/// A whole number of the option within [least, most].
+std::int64_t whole_number(const po::variables_map& given, const char* name, std::int64_t least,
+                          std::int64_t most) {
+  const auto value = given[name].as<std::int64_t>();
+  if (value < least || value > most) {
+    throw UsageError("--" + std::string(name) + ": expected " + std::to_string(least) + " to " +
+                     std::to_string(most) + ", found " + std::to_string(value));
+  }
+  return value;
+}
+
+po::options_description visible_options() {
+  const auto text = [](const char* name, const char* preset) {
+    auto* value = po::value<std::string>()->value_name(name);
+    return *preset != '\0' ? value->default_value(preset) : value;
+  };
+  const auto number = [](const char* name, std::int64_t preset) {
+    return po::value<std::int64_t>()->value_name(name)->default_value(preset);
+  };
+  po::options_description input("input"), model("model"), solver("solver"), output("output"),
+      other("other"), all;
+  input.add_options()  //
+      ("source", text("INDEX", "row"),
+       "which index of an entry (i, j) is the link's source: row (a link from i to j) or column")  //
+      ("assignment", po::bool_switch(),
+       "the classroom PageRank assignment: --source column --dangling error");
+  model.add_options()  //
+      ("alpha", po::value<double>()->value_name("A")->default_value(0.85, "0.85"),
+       "damping factor, 0 <= A < 1")  //
+      ("dangling", text("POLICY", "teleport"),
+       "rank of nodes without out-links: teleport (spread over all nodes) or error (refuse)");
+  solver.add_options()  //
+      ("engine", text("ENGINE", "auto"),
+       "auto (the GPU if one can be used, else the CPU), gpu or cpu")                             //
+      ("device", number("N", 0), "the GPU to use, see --list-devices")                            //
+      ("kernel", text("NAME", ""), "the GPU's SpMV kernel, see --list-kernels")                   //
+      ("threads", number("N", 0), "threads of the CPU engine and the graph build, 0: all cores")  //
+      ("precision", text("P", "double"),
+       "iterate in double or float; error bounds are double's")  //
+      ("tolerance", po::value<double>()->value_name("T"),
+       "stop when the scores are certain to be within T of the exact ones (L1 distance); 1e-8, "
+       "with --precision float 1e-6")  //
+      ("max-iterations", number("N", 1000), "give up after N iterations: written, exit status 4");
+  output.add_options()                                                       //
+      ("top", number("K", 10), "print the K highest ranked nodes, 0: none")  //
+      ("output", text("FILE", ""),
+       "write all scores; .tsv .csv .json: ranked rows, .mtx .npy: a vector in node order")      //
+      ("output-dir", text("DIR", ""), "write the scores of each GRAPH into DIR")                 //
+      ("format", text("F", ""), "format for --output-dir (tsv), or --output whatever its name")  //
+      ("report", text("FILE", ""), "write what was done and how well, as JSON")                  //
+      ("quiet", po::bool_switch(), "only warnings and errors on standard error")                 //
+      ("verbose", po::bool_switch(), "every iteration on standard error");
+  other.add_options()                                                        //
+      ("help", po::bool_switch(), "this text")                               //
+      ("version", po::bool_switch(), "the version")                          //
+      ("list-kernels", po::bool_switch(), "the GPU kernels, default first")  //
+      ("list-devices", po::bool_switch(), "the GPUs");
+  all.add(input).add(model).add(solver).add(output).add(other);
+  return all;
+}
+
+po::variables_map parse(int argc, const char* const* argv) {
+  po::options_description all = visible_options();
+  all.add_options()("graph", po::value<std::vector<std::string>>());
+  po::positional_options_description positional;
+  positional.add("graph", -1);
+  namespace style = po::command_line_style;
+  constexpr int no_guessing = style::default_style & ~style::allow_guessing;
+  po::variables_map given;
+  try {
+    po::store(po::command_line_parser(argc, argv)
+                  .options(all)
+                  .positional(positional)
+                  .style(no_guessing)
+                  .run(),
+              given);
+  } catch (const po::error& error) {
+    throw UsageError(error.what());
+  }
+  return given;
+}
+
+std::string text_of(const po::variables_map& given, const char* name) {
+  return given.count(name) > 0 ? given[name].as<std::string>() : std::string();
+}
+
+Options::Action action_of(const po::variables_map& given) {
+  using Action = Options::Action;
+  for (const auto& [name, action] : {std::pair{"help", Action::help},
+                                     {"version", Action::version},
+                                     {"list-kernels", Action::list_kernels},
+                                     {"list-devices", Action::list_devices}}) {
+    if (given[name].as<bool>()) return action;
+  }
+  return Action::rank;
+}
+
+void read_model(const po::variables_map& given, Options& options) {
+  options.source = value_in(sources, "--source", text_of(given, "source"));
+  options.problem.dangling = value_in(policies, "--dangling", text_of(given, "dangling"));
+  options.assignment = given["assignment"].as<bool>();
+  if (options.assignment) {
+    const auto contradicts = [&](const char* name, bool differs) {
+      if (!given[name].defaulted() && differs) {
+        throw UsageError("--assignment and --" + std::string(name) + " contradict each other");
+      }
+    };
+    contradicts("source", options.source != SourceIndex::column);
+    contradicts("dangling", options.problem.dangling != DanglingPolicy::error);
+    options.source = SourceIndex::column;
+    options.problem.dangling = DanglingPolicy::error;
+  }
+  options.problem.alpha = given["alpha"].as<double>();
+  if (!(options.problem.alpha >= 0 && options.problem.alpha < 1)) {
+    throw UsageError("--alpha: expected a number of at least 0 and below 1");
+  }
+}
+
+void read_solver(const po::variables_map& given, Options& options) {
+  constexpr std::int64_t most_int = std::numeric_limits<int>::max();
+  options.engine = value_in(engines, "--engine", text_of(given, "engine"));
+  options.device = static_cast<int>(whole_number(given, "device", 0, most_int));
+  options.kernel = text_of(given, "kernel");
+  if (options.engine == EngineChoice::cpu && !options.kernel.empty()) {
+    throw UsageError("--kernel chooses among the GPU's kernels, --engine cpu has none");
+  }
+  options.threads = static_cast<int>(whole_number(given, "threads", 0, 4096));
+  options.precision = value_in(precisions, "--precision", text_of(given, "precision"));
+  // Rounding alone moves scores kept in float by a few 1e-7.
+  options.tolerance = options.precision == Precision::float32 ? 1e-6 : 1e-8;
+  if (given.count("tolerance") > 0) options.tolerance = given["tolerance"].as<double>();
+  if (!(options.tolerance > 0 && std::isfinite(options.tolerance))) {
+    throw UsageError("--tolerance: expected a number above 0");
+  }
+  options.max_iterations = static_cast<std::uint32_t>(whole_number(
+      given, "max-iterations", 1, std::int64_t{std::numeric_limits<std::uint32_t>::max()}));
+}
+
+std::string extension_of(const std::string& path) {
+  const std::string extension = fs::path(path).extension().string();
+  return extension.empty() ? extension : extension.substr(1);
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return fs::equivalent(a, b, ignored) ||
+         fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+}
+
+void require_directory(const char* option, const fs::path& directory) {
+  std::error_code ignored;
+  if (!fs::is_directory(directory.empty() ? fs::path(".") : directory, ignored)) {
+    throw UsageError(std::string(option) + ": there is no directory " + directory.string());
+  }
+}
+
+void read_output(const po::variables_map& given, Options& options) {
+  options.top = static_cast<std::size_t>(
+      whole_number(given, "top", 0, std::numeric_limits<std::int64_t>::max()));
+  options.output = text_of(given, "output");
+  options.output_dir = text_of(given, "output-dir");
+  options.report = text_of(given, "report");
+  options.quiet = given["quiet"].as<bool>();
+  options.verbose = given["verbose"].as<bool>();
+  if (options.quiet && options.verbose) {
+    throw UsageError("--quiet and --verbose contradict each other");
+  }
+  if (!options.output.empty() && !options.output_dir.empty()) {
+    throw UsageError("--output and --output-dir contradict each other");
+  }
+
+  const std::string format = text_of(given, "format");
+  if (!format.empty()) {
+    options.format = io::score_format_named(format);
+    if (!options.format) {
+      throw UsageError("--format: there is no '" + format +
+                       "', expected one of tsv, csv, json, mtx, npy");
+    }
+    if (options.output.empty() && options.output_dir.empty()) {
+      throw UsageError("--format needs --output or --output-dir");
+    }
+  } else if (!options.output.empty()) {
+    options.format = io::score_format_named(extension_of(options.output));
+    if (!options.format) {
+      throw UsageError("--output: the name ends in none of .tsv .csv .json .mtx .npy: " +
+                       options.output);
+    }
+  }
+  if (!options.output.empty())
+    require_directory("--output", fs::path(options.output).parent_path());
+  if (!options.report.empty())
+    require_directory("--report", fs::path(options.report).parent_path());
+  if (!options.output_dir.empty()) require_directory("--output-dir", options.output_dir);
+  if (!options.output.empty() && same_file(options.output, options.report)) {
+    throw UsageError("--output and --report name the same file");
+  }
+}
+
+/// What holds between the graphs and where their results go.
+void check_graphs(const Options& options) {
+  if (options.graphs.empty()) throw UsageError("no GRAPH was given");
+  if (options.graphs.size() > 1 && !(options.output.empty() && options.report.empty())) {
+    throw UsageError("--output and --report take one GRAPH; use --output-dir for several");
+  }
+  std::set<std::string> outputs;
+  for (const std::string& graph : options.graphs) {
+    const std::string output = options.output_path(graph);
+    if (!output.empty() && !outputs.insert(output).second) {
+      throw UsageError("two graphs would be written to " + output);
+    }
+    for (const std::string& written : {output, options.report}) {
+      if (!written.empty() && graph != "-" && same_file(graph, written)) {
+        throw UsageError("the result would overwrite the graph " + graph);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string Options::output_path(const std::string& graph) const {
+  if (output_dir.empty()) return output;
+  fs::path name = graph == "-" ? "stdin" : fs::path(graph).filename();
+  if (name.extension() == ".gz") name.replace_extension();
+  if (name.extension() == ".mtx") name.replace_extension();
+  constexpr std::array extensions = {".tsv", ".csv", ".json", ".mtx", ".npy"};
+  name += extensions.at(static_cast<std::size_t>(output_format()));
+  return (fs::path(output_dir) / name).string();
+}
+
+io::ScoreFormat Options::output_format() const {
+  return format.value_or(io::ScoreFormat::tsv);
+}
+
+Options parse_options(int argc, const char* const* argv) {
+  const po::variables_map given = parse(argc, argv);
+  Options options;
+  options.action = action_of(given);
+  if (options.action != Options::Action::rank) return options;
+  if (given.count("graph") > 0) options.graphs = given["graph"].as<std::vector<std::string>>();
+  read_model(given, options);
+  read_solver(given, options);
+  read_output(given, options);
+  check_graphs(options);
+  return options;
+}
+
+std::string help_text() {
+  std::ostringstream text;
+  text << "pagerank [options] GRAPH...\n\n"
+          "Ranks the nodes of web and social graphs by PageRank. GRAPH is a Matrix Market file\n"
+          "(.mtx, .mtx.gz), or - for standard input.\n"
+       << visible_options()
+       << "\nexit status: 0 converged, 2 bad usage, 3 bad input, 4 written but not converged,\n"
+          "5 the machine cannot do it, 1 anything else. Of several graphs, the worst.\n";
+  return text.str();
+}
+
+const char* name_of(EngineChoice engine) {
+  return name_in(engines, engine);
+}
+const char* name_of(SourceIndex source) {
+  return name_in(sources, source);
+}
+const char* name_of(Precision precision) {
+  return name_in(precisions, precision);
+}
+const char* name_of(DanglingPolicy policy) {
+  return name_in(policies, policy);
+}
+
+}  // namespace pagerank::app

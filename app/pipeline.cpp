@@ -1,0 +1,183 @@
+#include "app/pipeline.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "app/engine_choice.hpp"
+#include "app/host_memory.hpp"
+#include "core/convergence.hpp"
+#include "core/ranking.hpp"
+#include "core/transition_matrix.hpp"
+#include "io/atomic_file.hpp"
+#include "io/matrix_market_reader.hpp"
+#include "io/report.hpp"
+
+namespace pagerank::app {
+namespace {
+
+/// Times consecutive phases by wall clock.
+class PhaseClock {
+ public:
+  /// Seconds since the last call, or since the beginning.
+  double lap() {
+    const auto now = Clock::now();
+    return seconds(std::exchange(lap_, now), now);
+  }
+  [[nodiscard]] double total() const { return seconds(start_, Clock::now()); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static double seconds(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+  }
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point lap_ = start_;
+};
+
+io::Report begin_report(const Options& options, const std::string& path) {
+  io::Report report;
+  report.graph.path = path;
+  report.graph.source = name_of(options.source);
+  report.options = {.alpha = options.problem.alpha,
+                    .dangling = name_of(options.problem.dangling),
+                    .assignment = options.assignment,
+                    .engine = name_of(options.engine),
+                    .threads = options.threads,
+                    .tolerance = options.tolerance,
+                    .max_iterations = options.max_iterations};
+  report.precision = name_of(options.precision);
+  report.version = PAGERANK_VERSION;
+  return report;
+}
+
+TransitionMatrix load(const Options& options, const std::string& path, PhaseClock& clock,
+                      io::Report& report) {
+  io::ByteSource source(path);
+  io::MatrixMarketGraph graph = io::read_matrix_market(source, options.source);
+  report.seconds.read = clock.lap();
+  require_host_memory(graph.edges);
+  TransitionMatrix matrix = make_transition_matrix(std::move(graph.edges), options.threads);
+  report.seconds.build = clock.lap();
+
+  report.graph.nodes = matrix.node_count();
+  report.graph.entries = graph.header.entries;
+  report.graph.links = matrix.distinct_links;
+  report.graph.dangling = matrix.dangling.size();
+  report.graph.weighted = matrix.weighted();
+  report.graph.symmetric = graph.header.symmetric;
+  spdlog::info("{}: {} nodes, {} entries, {} links, {} dangling nodes; {} index is the source{}",
+               source.name(), report.graph.nodes, report.graph.entries, report.graph.links,
+               report.graph.dangling, name_of(options.source),
+               graph.header.symmetric ? " (symmetric: links both ways)" : "");
+  return matrix;
+}
+
+Solution solve(const Options& options, const TransitionMatrix& matrix, PhaseClock& clock,
+               io::Report& report) {
+  const ChosenEngine chosen = choose_engine(options, matrix);
+  report.engine = chosen.name;
+  report.device = chosen.engine->device();
+  report.kernel = chosen.kernel;
+  report.seconds.upload = clock.lap();
+  if (!chosen.why.empty()) {
+    spdlog::info("no GPU is used: {}; ranking on the CPU{}", chosen.why,
+                 options.kernel.empty() ? "" : ", --kernel has no effect");
+  }
+  spdlog::info("engine: {} ({}{}), {} precision", chosen.name, report.device,
+               chosen.kernel.empty() ? "" : ", kernel " + chosen.kernel, report.precision);
+
+  SolveOptions solve_options{.tolerance = options.tolerance,
+                             .max_iterations = options.max_iterations};
+  if (options.verbose) {
+    solve_options.observer = [](const Progress& progress) {
+      spdlog::debug("iteration {}: change {:.3e}, error at most {:.3e}", progress.iteration,
+                    progress.change, progress.error_bound);
+    };
+  }
+  Solution solution = chosen.engine->solve(options.problem, solve_options);
+  report.seconds.solve = clock.lap();
+  report.iterations = solution.iterations;
+  report.converged = solution.converged;
+  report.error_bound = solution.error_bound;
+  report.residual_history = solution.changes;
+  return solution;
+}
+
+std::string provenance(const io::Report& report) {
+  return fmt::format(
+      "PageRank of {}, alpha {}, {} index is the source\n"
+      "{} after {} iterations, L1 error at most {:.3e}",
+      report.graph.path, report.options.alpha, report.graph.source,
+      report.converged ? "converged" : "NOT CONVERGED", report.iterations, report.error_bound);
+}
+
+void log_result(const Options& options, const io::Report& report) {
+  if (report.converged) {
+    spdlog::info("converged after {} iterations, L1 error at most {:.3e}", report.iterations,
+                 report.error_bound);
+  } else {
+    spdlog::warn(
+        "{}: NOT CONVERGED after {} iterations: L1 error at most {:.3e}, tolerance {:.3e}{}",
+        report.graph.path, report.iterations, report.error_bound, options.tolerance,
+        report.iterations < options.max_iterations
+            ? "; rounding stops it there" + std::string(options.precision == Precision::float32
+                                                            ? ", --precision double goes further"
+                                                            : "")
+            : "");
+  }
+  spdlog::info("the order of the first {} of {} nodes is certain", report.certified_depth,
+               report.graph.nodes);
+}
+
+void log_seconds(const io::Report::Seconds& seconds) {
+  spdlog::info(
+      "seconds: read {:.3f}, build {:.3f}, upload {:.3f}, solve {:.3f}, rank {:.3f}, write {:.3f}, "
+      "total {:.3f}",
+      seconds.read, seconds.build, seconds.upload, seconds.solve, seconds.rank, seconds.write,
+      seconds.total);
+}
+
+}  // namespace
+
+ExitStatus rank_graph(const Options& options, const std::string& path, std::ostream& table) {
+  PhaseClock clock;
+  io::Report report = begin_report(options, path);
+  const TransitionMatrix matrix = load(options, path, clock, report);
+  const Solution solution = solve(options, matrix, clock, report);
+
+  const std::string output = options.output_path(path);
+  const bool rank_all = !output.empty() && io::is_ranked(options.output_format());
+  const std::vector<NodeId> order =
+      rank_nodes(solution.scores, rank_all ? solution.scores.size() : options.top);
+  report.certified_depth = certified_depth(solution.scores, solution.error_bound);
+  report.seconds.rank = clock.lap();
+  log_result(options, report);
+
+  if (!output.empty()) {
+    io::AtomicFile file(output);
+    io::write_scores(file.stream(), options.output_format(), solution.scores, order,
+                     provenance(report));
+    file.commit();
+  }
+  if (options.top > 0) {
+    if (options.graphs.size() > 1) table << "# " << path << '\n';
+    io::write_scores(table, io::ScoreFormat::tsv, solution.scores,
+                     std::span(order).first(std::min(options.top, order.size())));
+    table.flush();
+    if (!table) throw io::OutputError("cannot write the table to standard output");
+  }
+  report.seconds.write = clock.lap();
+  report.seconds.total = clock.total();
+  log_seconds(report.seconds);
+  if (!options.report.empty()) {
+    io::AtomicFile file(options.report);
+    io::write_report(file.stream(), report);
+    file.commit();
+  }
+  return solution.converged ? ExitStatus::converged : ExitStatus::not_converged;
+}
+
+}  // namespace pagerank::app

@@ -1,0 +1,98 @@
+#include "app/program.hpp"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <new>
+
+#include "app/engine_choice.hpp"
+#include "app/options.hpp"
+#include "app/pipeline.hpp"
+#include "gpu/pagerank.hpp"
+
+namespace pagerank::app {
+namespace {
+
+void start_logging() {
+  auto logger = std::make_shared<spdlog::logger>("pagerank",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_st>());
+  logger->set_pattern("%n: %l: %v");
+  spdlog::set_default_logger(std::move(logger));
+}
+
+/// Logs the exception and returns what it means; `graph` is what was being ranked, if anything.
+ExitStatus report_failure(const std::exception& error, const std::string& graph) {
+  const ExitStatus status = status_of(error);
+  std::string message = error.what();
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) message = "not enough memory";
+  if (status == ExitStatus::bad_usage) {
+    message += "; see pagerank --help";
+  } else if (!graph.empty() && message.find(graph) == std::string::npos) {
+    message.insert(0, graph + ": ");
+  }
+  spdlog::error("{}", message);
+  return status;
+}
+
+void list_kernels(std::ostream& out) {
+  const std::vector<gpu::Kernel> kernels = gpu::kernels();
+  if (kernels.empty()) spdlog::warn("no GPU kernels: {}", gpu::NotCompiled().what());
+  for (const gpu::Kernel& kernel : kernels) out << kernel.name << '\t' << kernel.lesson << '\n';
+}
+
+void list_devices(std::ostream& out) {
+  const std::vector<gpu::Device> devices = gpu::devices();
+  if (devices.empty()) spdlog::warn("no GPUs: {}", gpu::unavailable_reason());
+  for (const gpu::Device& device : devices) {
+    out << device.index << '\t' << device.name << '\t' << device.memory / (std::size_t{1} << 20)
+        << " MiB\tcompute capability " << device.capability << '\n';
+  }
+}
+
+ExitStatus rank_graphs(const Options& options, std::ostream& out) {
+  require_engine(options);
+  ExitStatus status = ExitStatus::converged;
+  for (const std::string& graph : options.graphs) {
+    try {
+      status = worse(status, rank_graph(options, graph, out));
+    } catch (const std::exception& error) {
+      status = worse(status, report_failure(error, graph == "-" ? "<stdin>" : graph));
+    }
+  }
+  return status;
+}
+
+}  // namespace
+
+ExitStatus run_program(int argc, const char* const* argv, std::ostream& out) {
+  start_logging();
+  try {
+    const Options options = parse_options(argc, argv);
+    spdlog::set_level(options.quiet     ? spdlog::level::warn
+                      : options.verbose ? spdlog::level::debug
+                                        : spdlog::level::info);
+    switch (options.action) {
+      case Options::Action::rank:
+        return rank_graphs(options, out);
+      case Options::Action::help:
+        out << help_text();
+        break;
+      case Options::Action::version:
+        out << "pagerank " << PAGERANK_VERSION << '\n';
+        break;
+      case Options::Action::list_kernels:
+        list_kernels(out);
+        break;
+      case Options::Action::list_devices:
+        list_devices(out);
+        break;
+    }
+    out.flush();
+    return out ? ExitStatus::converged : ExitStatus::failed;
+  } catch (const std::exception& error) {
+    return report_failure(error, "");
+  }
+}
+
+}  // namespace pagerank::app

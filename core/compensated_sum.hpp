@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cmath>
+
+namespace pagerank {
+
+/// Neumaier's compensated sum (ZAMM 54, 1974): the rounding errors of the additions are added up
+/// beside the sum, so its relative error for terms >= 0 does not grow with their number.
+class CompensatedSum {
+ public:
+  void add(double term) {
+    const double sum = sum_ + term;
+    error_ += std::abs(sum_) >= std::abs(term) ? (sum_ - sum) + term : (term - sum) + sum_;
+    sum_ = sum;
+  }
+  [[nodiscard]] double value() const { return sum_ + error_; }
+
+ private:
+  double sum_ = 0;
+  double error_ = 0;
+};
+
+}  // namespace pagerank

@@ -1,0 +1,103 @@
+#include "core/convergence.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "core/ranking.hpp"
+
+namespace pagerank {
+namespace {
+
+/// In exact arithmetic changes and residuals shrink by alpha or more each time. So many in a row
+/// without a new smallest show that only rounding is left.
+class StallDetector {
+ public:
+  bool stalled_at(double value) {
+    since_smallest_ = value < smallest_ ? 0 : since_smallest_ + 1;
+    smallest_ = std::min(smallest_, value);
+    return since_smallest_ >= patience;
+  }
+
+ private:
+  static constexpr int patience = 10;
+  double smallest_ = std::numeric_limits<double>::infinity();
+  int since_smallest_ = 0;
+};
+
+}  // namespace
+
+double error_from_change(double alpha, double change) {
+  return alpha / (1 - alpha) * change;
+}
+
+double change_for_tolerance(double alpha, double tolerance) {
+  return alpha > 0 ? tolerance * (1 - alpha) / alpha : std::numeric_limits<double>::infinity();
+}
+
+double error_from_residual(double alpha, double residual) {
+  // Every G(x)_i is a sum of products >= 0. With compensated sums its relative error is a few units
+  // roundoff whatever the row's length (operands of a product: 3, sum: 2, alpha and the teleport
+  // term: 6; the dangling mass, added up in a tree, some 20 more), and ||G(x)||_1 = 1: 64 units
+  // cover it.
+  constexpr double unit_roundoff = std::numeric_limits<double>::epsilon() / 2;
+  return (residual + 64 * unit_roundoff) / (1 - alpha);
+}
+
+std::size_t certified_depth(std::span<const double> scores, double error_bound) {
+  // Ties end most rankings early, so look at a short prefix first.
+  for (std::size_t depth = 1024;; depth *= 4) {
+    const std::vector<NodeId> order = rank_nodes(scores, depth);
+    for (std::size_t place = 0; place + 1 < order.size(); ++place) {
+      if (!(scores[order[place]] - scores[order[place + 1]] > error_bound)) return place;
+    }
+    if (order.size() == scores.size()) return order.size();
+  }
+}
+
+void require_valid(const Problem& problem, const SolveOptions& options) {
+  if (!(problem.alpha >= 0 && problem.alpha < 1))
+    throw std::invalid_argument("alpha must be at least 0 and below 1");
+  if (!(options.tolerance > 0)) throw std::invalid_argument("tolerance must be above 0");
+}
+
+void require_no_dangling(const TransitionMatrix& matrix, const Problem& problem) {
+  if (problem.dangling == DanglingPolicy::error && !matrix.dangling.empty()) {
+    throw DanglingNodesError(matrix.dangling.front(), matrix.dangling.size());
+  }
+}
+
+Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
+                              const SolveOptions& options) {
+  require_valid(problem, options);
+  Solution solution;
+  const double target = change_for_tolerance(problem.alpha, options.tolerance);
+  StallDetector changes, bounds;
+  bool certified = false;  // error_bound belongs to the current x
+  while (solution.iterations < options.max_iterations && !options.stop.stop_requested()) {
+    const double change = iteration.step();
+    certified = false;
+    ++solution.iterations;
+    solution.changes.push_back(change);
+    if (options.observer) {
+      options.observer({solution.iterations, change, error_from_change(problem.alpha, change)});
+    }
+    if (change <= target) {
+      solution.error_bound = error_from_residual(problem.alpha, iteration.residual());
+      certified = true;
+      if (solution.error_bound <= options.tolerance || bounds.stalled_at(solution.error_bound)) {
+        break;
+      }
+    } else if (changes.stalled_at(change)) {
+      break;
+    }
+  }
+  if (!certified) {
+    solution.error_bound = error_from_residual(problem.alpha, iteration.residual());
+  }
+  solution.converged = solution.error_bound <= options.tolerance;
+  solution.scores = iteration.scores();
+  return solution;
+}
+
+}  // namespace pagerank

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/pagerank.hpp"
+#include "core/transition_matrix.hpp"
+
+namespace pagerank {
+
+/// G(x) = alpha B x + (alpha * dangling mass + 1 - alpha) v is a contraction in the L1 norm with
+/// factor alpha, and x* = G(x*) its fixed point. Banach's theorem gives both bounds used here.
+
+/// A posteriori bound of ||x_k - x*||_1 from the change ||x_k - x_(k-1)||_1, exact arithmetic.
+[[nodiscard]] double error_from_change(double alpha, double change);
+
+/// The largest change at which error_from_change() is within `tolerance`.
+[[nodiscard]] double change_for_tolerance(double alpha, double tolerance);
+
+/// Bound of ||x - x*||_1 for any x at all from the residual ||G(x) - x||_1, where the residual was
+/// evaluated in double precision with compensated row sums. Adds what rounding can have hidden.
+[[nodiscard]] double error_from_residual(double alpha, double residual);
+
+/// ||G(x) - x||_1 in double precision, compensated row sums; x has one element a node. The same
+/// bits for any number of threads (0: as many as OpenMP offers).
+[[nodiscard]] double residual_l1(const TransitionMatrix& matrix, const Problem& problem,
+                                 std::span<const double> x, int threads = 0);
+
+/// How many leading places of the ranking are certain: the largest k such that each of the first k
+/// scores exceeds its successor by more than error_bound (two nodes whose scores differ by more
+/// than a bound of ||x - x*||_1 are in the right order).
+[[nodiscard]] std::size_t certified_depth(std::span<const double> scores, double error_bound);
+
+/// Throws std::invalid_argument for an alpha outside [0, 1) or a tolerance that is not positive.
+void require_valid(const Problem& problem, const SolveOptions& options);
+
+/// Throws DanglingNodesError if the problem forbids dangling nodes and the graph has some.
+void require_no_dangling(const TransitionMatrix& matrix, const Problem& problem);
+
+/// What an engine provides to iterate_to_tolerance(): the state of one running solve.
+class Iteration {
+ public:
+  virtual ~Iteration() = default;
+  /// x <- G(x); returns ||x_k - x_(k-1)||_1.
+  virtual double step() = 0;
+  /// ||G(x) - x||_1 of the current x, as error_from_residual() wants it.
+  virtual double residual() = 0;
+  /// The current x in node order.
+  virtual std::vector<double> scores() = 0;
+};
+
+/// The stop rule, shared by all engines. Iterates until the change promises the tolerance, and from
+/// then on until the residual confirms it (in float it may take a few iterations more). Gives up
+/// where rounding keeps both from shrinking, at max_iterations, or when asked to stop.
+[[nodiscard]] Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
+                                            const SolveOptions& options);
+
+}  // namespace pagerank

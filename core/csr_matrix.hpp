@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "core/types.hpp"
+
+namespace pagerank {
+
+/// A square sparse matrix in compressed sparse row form. Row r holds the elements
+/// row_offsets[r] .. row_offsets[r + 1] - 1 of column_indices and values.
+struct CsrMatrix {
+  std::vector<EdgeIndex> row_offsets{0};  ///< rows + 1 elements, ascending from 0.
+  std::vector<NodeId> column_indices;     ///< Ascending within a row; repeats add up.
+  std::vector<double> values;             ///< One an element, or empty: then every element is 1.
+
+  [[nodiscard]] NodeId row_count() const { return static_cast<NodeId>(row_offsets.size() - 1); }
+  [[nodiscard]] EdgeIndex element_count() const { return column_indices.size(); }
+
+  /// Throws std::invalid_argument, naming the first rule of the above that does not hold.
+  void validate() const;
+};
+
+}  // namespace pagerank

@@ -1,0 +1,50 @@
+#include "core/reference.hpp"
+
+#include <cmath>
+
+namespace pagerank {
+namespace {
+
+struct Link {
+  NodeId source;
+  NodeId target;
+  long double weight;
+};
+
+std::vector<Link> directed_links(const EdgeList& edges) {
+  std::vector<Link> links;
+  for (EdgeIndex e = 0; e < edges.entry_count(); ++e) {
+    const long double weight = edges.weighted() ? edges.weights[e] : 1.0L;
+    links.push_back({edges.sources[e], edges.targets[e], weight});
+    if (edges.undirected && edges.sources[e] != edges.targets[e]) {
+      links.push_back({edges.targets[e], edges.sources[e], weight});
+    }
+  }
+  return links;
+}
+
+}  // namespace
+
+std::vector<double> reference_pagerank(const EdgeList& edges, double alpha) {
+  const NodeId n = edges.node_count;
+  const std::vector<Link> links = directed_links(edges);
+  std::vector<long double> out_weight(n, 0), x(n, 1.0L / n), next(n);
+  for (const Link& link : links) out_weight[link.source] += link.weight;
+  long double change = 1;
+  for (int k = 0; k < 100'000 && change > 1e-16L; ++k) {
+    long double dangling_mass = 0;
+    for (NodeId i = 0; i < n; ++i) dangling_mass += out_weight[i] > 0 ? 0 : x[i];
+    next.assign(n, (alpha * dangling_mass + (1 - alpha)) / n);
+    for (const Link& link : links) {
+      if (link.weight > 0) {
+        next[link.target] += alpha * link.weight / out_weight[link.source] * x[link.source];
+      }
+    }
+    change = 0;
+    for (NodeId i = 0; i < n; ++i) change += std::abs(next[i] - x[i]);
+    x.swap(next);
+  }
+  return {x.begin(), x.end()};
+}
+
+}  // namespace pagerank

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "core/pagerank.hpp"
+#include "gpu/cuda_check.cuh"
+
+namespace pagerank::gpu {
+
+/// Owns an array of T in device memory. Move-only; its elements start undefined.
+template <class T>
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+
+  /// Throws OutOfMemory.
+  explicit DeviceBuffer(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    const cudaError_t error = cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T));
+    if (error == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // not sticky: clear it
+      std::size_t available = 0, total = 0;
+      cudaMemGetInfo(&available, &total);
+      throw OutOfMemory("the GPU", size * sizeof(T), available);
+    }
+    PAGERANK_CUDA(error);
+  }
+
+  explicit DeviceBuffer(const std::vector<T>& host) : DeviceBuffer(host.size()) { upload(host); }
+
+  DeviceBuffer(DeviceBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~DeviceBuffer() { cudaFree(data_); }
+
+  [[nodiscard]] T* data() { return data_; }
+  [[nodiscard]] const T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  /// Copies size() elements from or to the host; waits until that is done.
+  void upload(const std::vector<T>& host) {
+    if (size_ == 0) return;
+    PAGERANK_CUDA(cudaMemcpy(data_, host.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  [[nodiscard]] std::vector<T> download() const {
+    std::vector<T> host(size_);
+    if (size_ == 0) return host;
+    PAGERANK_CUDA(cudaMemcpy(host.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
+    return host;
+  }
+
+  void set_to_zero(cudaStream_t stream) {
+    if (size_ == 0) return;
+    PAGERANK_CUDA(cudaMemsetAsync(data_, 0, size_ * sizeof(T), stream));
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace pagerank::gpu

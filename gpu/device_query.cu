@@ -1,0 +1,52 @@
+#include <string>
+
+#include "gpu/cuda_check.cuh"
+#include "gpu/pagerank.hpp"
+#include "gpu/spmv.cuh"
+
+namespace pagerank::gpu {
+namespace {
+
+__global__ void probe() {}
+
+}  // namespace
+
+std::string unavailable_reason(int device) {
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
+    return "no NVIDIA driver was found";
+  }
+  int count = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
+    return cudaGetErrorString(error);
+  }
+  if (count == 0) return "no GPU was found";
+  if (device < 0 || device >= count) {
+    return "there is no GPU " + std::to_string(device) + ", the last is " +
+           std::to_string(count - 1);
+  }
+  // Fails where the program holds no code for the device, or where it cannot be entered.
+  cudaFuncAttributes attributes{};
+  cudaError_t error = cudaSetDevice(device);
+  if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, probe);
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    return "GPU " + std::to_string(device) + ": " + cudaGetErrorString(error);
+  }
+  return {};
+}
+
+std::vector<Device> devices() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) return {};
+  std::vector<Device> list;
+  for (int index = 0; index < count; ++index) {
+    cudaDeviceProp properties{};
+    PAGERANK_CUDA(cudaGetDeviceProperties(&properties, index));
+    list.push_back({index, properties.name, properties.totalGlobalMem,
+                    std::to_string(properties.major) + "." + std::to_string(properties.minor)});
+  }
+  return list;
+}
+
+}  // namespace pagerank::gpu

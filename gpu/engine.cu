@@ -1,0 +1,160 @@
+#include <string>
+
+#include "core/convergence.hpp"
+#include "gpu/cuda_handles.cuh"
+#include "gpu/pagerank.hpp"
+#include "gpu/rank_update.cuh"
+#include "gpu/residual.cuh"
+#include "gpu/spmv.cuh"
+
+namespace pagerank::gpu {
+namespace {
+
+/// The graph on the device, the prepared kernel and the vectors of a solve.
+template <class T>
+class PreparedGraph {
+ public:
+  PreparedGraph(const TransitionMatrix& matrix, const SpmvKernel& kernel)
+      : graph_(matrix),
+        spmv_(kernel.make<T>(graph_, stream_)),
+        x_(matrix.node_count()),
+        y_(matrix.node_count()),
+        z_(matrix.node_count()),
+        sums_(2),
+        block_sums_(most_sum_blocks) {}
+
+  [[nodiscard]] static std::size_t bytes(const TransitionMatrix& matrix, const SpmvKernel& kernel) {
+    return DeviceGraph<T>::bytes(matrix) + kernel.extra_bytes(matrix, sizeof(T)) +
+           matrix.node_count() * (sizeof(double) + 2 * sizeof(T)) +
+           (2 + most_sum_blocks) * sizeof(NodeSums);
+  }
+
+  [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) {
+    Running running(*this, problem.alpha);
+    return iterate_to_tolerance(running, problem, options);
+  }
+
+ private:
+  class Running final : public Iteration {
+   public:
+    Running(PreparedGraph& prepared, double alpha) : prepared_(prepared), alpha_(alpha) {
+      // From x = y = 0, one update with alpha = 0 makes x uniform, and z and the dangling mass
+      // belong to it.
+      prepared.x_.set_to_zero(prepared.stream_);
+      prepared.y_.set_to_zero(prepared.stream_);
+      prepared.sums_.set_to_zero(prepared.stream_);
+      update_ranks(prepared.state(), 0, prepared.stream_);
+    }
+
+    double step() override {
+      prepared_.spmv_->multiply(prepared_.z_.data(), prepared_.y_.data(), prepared_.stream_);
+      update_ranks(prepared_.state(), alpha_, prepared_.stream_);
+      return fetch(prepared_.sums_.data());
+    }
+
+    double residual() override {
+      NodeSums* const result = prepared_.sums_.data() + 1;
+      residual_l1({prepared_.graph_.exact_in_links(), prepared_.graph_.inverse_out_weight(),
+                   prepared_.x_.data(), prepared_.sums_.data()},
+                  alpha_, prepared_.block_sums_.data(), result, prepared_.stream_);
+      return fetch(result);
+    }
+
+    std::vector<double> scores() override { return prepared_.x_.download(); }
+
+   private:
+    /// The `change` that the device computed.
+    double fetch(const NodeSums* sums) {
+      PAGERANK_CUDA(cudaMemcpyAsync(&prepared_.fetched_, sums, sizeof(NodeSums),
+                                    cudaMemcpyDeviceToHost, prepared_.stream_));
+      prepared_.stream_.wait();
+      return prepared_.fetched_->change;
+    }
+
+    PreparedGraph& prepared_;
+    double alpha_;
+  };
+
+  [[nodiscard]] RankState<T> state() {
+    return {graph_.node_count(),         x_.data(),    z_.data(),         y_.data(),
+            graph_.inverse_out_weight(), sums_.data(), block_sums_.data()};
+  }
+
+  Stream stream_;
+  DeviceGraph<T> graph_;
+  std::unique_ptr<Spmv<T>> spmv_;
+  DeviceBuffer<double> x_;
+  DeviceBuffer<T> y_, z_;
+  DeviceBuffer<NodeSums> sums_;  ///< Of the iteration, of the residual.
+  DeviceBuffer<NodeSums> block_sums_;
+  PinnedValue<NodeSums> fetched_;
+};
+
+}  // namespace
+
+class Engine::Impl {
+ public:
+  Impl(const TransitionMatrix& matrix, const EngineOptions& options)
+      : kernel_(find_spmv_kernel(options.kernel)), device_(options.device) {
+    if (matrix.node_count() == 0) throw std::invalid_argument("the graph has no nodes");
+    if (const std::string reason = unavailable_reason(device_); !reason.empty()) {
+      throw NoDevice(reason);
+    }
+    cudaDeviceProp properties{};
+    PAGERANK_CUDA(cudaGetDeviceProperties(&properties, device_));
+    name_ = properties.name;
+    if (!matrix.dangling.empty()) {
+      first_dangling_ = matrix.dangling.front();
+      dangling_count_ = matrix.dangling.size();
+    }
+    if (options.precision == Precision::float32) {
+      prepare(single_, matrix);
+    } else {
+      prepare(double_, matrix);
+    }
+  }
+
+  [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) {
+    if (problem.dangling == DanglingPolicy::error && dangling_count_ > 0) {
+      throw DanglingNodesError(first_dangling_, dangling_count_);
+    }
+    PAGERANK_CUDA(cudaSetDevice(device_));
+    return single_ ? single_->solve(problem, options) : double_->solve(problem, options);
+  }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::string_view kernel() const { return kernel_.name; }
+
+ private:
+  template <class T>
+  void prepare(std::unique_ptr<PreparedGraph<T>>& prepared, const TransitionMatrix& matrix) {
+    const std::size_t needed = PreparedGraph<T>::bytes(matrix, kernel_);
+    std::size_t available = 0, total = 0;
+    PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
+    if (needed > available) throw OutOfMemory(name_, needed, available);
+    prepared = std::make_unique<PreparedGraph<T>>(matrix, kernel_);
+  }
+
+  const SpmvKernel& kernel_;
+  int device_;
+  std::string name_;
+  NodeId first_dangling_ = 0;
+  std::size_t dangling_count_ = 0;
+  std::unique_ptr<PreparedGraph<float>> single_;
+  std::unique_ptr<PreparedGraph<double>> double_;
+};
+
+Engine::Engine(const TransitionMatrix& matrix, const EngineOptions& options)
+    : impl_(std::make_unique<Impl>(matrix, options)) {}
+Engine::~Engine() = default;
+Solution Engine::solve(const Problem& problem, const SolveOptions& options) {
+  return impl_->solve(problem, options);
+}
+std::string Engine::device() const {
+  return impl_->name();
+}
+std::string_view Engine::kernel() const {
+  return impl_->kernel();
+}
+
+}  // namespace pagerank::gpu

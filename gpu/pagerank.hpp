@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/pagerank.hpp"
+#include "core/transition_matrix.hpp"
+
+/// PageRank on NVIDIA GPUs. This header is plain C++: a build without the CUDA toolkit has the same
+/// symbols, finds no devices and throws NotCompiled.
+namespace pagerank::gpu {
+
+/// A GPU engine was asked of a build without CUDA.
+class NotCompiled : public std::runtime_error {
+ public:
+  NotCompiled() : std::runtime_error("this program was built without CUDA") {}
+};
+
+/// No GPU that this build can use; what() is the reason.
+class NoDevice : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A call of the CUDA runtime or of cuSPARSE failed; what() names the call, its place and reason.
+class CudaError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Device {
+  int index;               ///< What --device takes.
+  std::string name;        ///< "NVIDIA H100 80GB HBM3"
+  std::size_t memory;      ///< Bytes.
+  std::string capability;  ///< Compute capability, "9.0".
+};
+
+struct Kernel {
+  std::string_view name;
+  std::string_view lesson;  ///< One line: what it does differently.
+};
+
+/// Why GPU `device` cannot be used; empty if it can. Enters the device: its context is created.
+[[nodiscard]] std::string unavailable_reason(int device = 0);
+
+/// The devices that the driver shows; none without CUDA or a driver.
+[[nodiscard]] std::vector<Device> devices();
+
+/// The SpMV kernels an Engine can iterate with, the default first. Empty without CUDA.
+[[nodiscard]] std::vector<Kernel> kernels();
+
+struct EngineOptions {
+  int device = 0;
+  std::string kernel;  ///< A name of kernels(); empty: the default.
+  Precision precision = Precision::float64;
+};
+
+/// Power iteration on one GPU: the graph is uploaded by the constructor, scores are downloaded once
+/// a solve. The same input on the same device gives the same bits.
+class Engine final : public pagerank::Engine {
+ public:
+  /// Copies what it needs of `matrix`. Throws NotCompiled, NoDevice, OutOfMemory (before anything
+  /// is allocated), CudaError, and std::invalid_argument for an unknown kernel.
+  Engine(const TransitionMatrix& matrix, const EngineOptions& options);
+  ~Engine() override;
+
+  [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) override;
+  [[nodiscard]] std::string device() const override;
+  [[nodiscard]] std::string_view kernel() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pagerank::gpu

@@ -1,0 +1,152 @@
+// NVIDIA's library: the baseline that our kernels are measured against. It needs what they do
+// without: a values array for unweighted graphs too, and signed offsets and columns of one width.
+#include <limits>
+
+#include "gpu/cuda_handles.cuh"
+#include "gpu/spmv.cuh"
+
+namespace pagerank::gpu {
+namespace {
+
+/// to[i] = from[i], or 1 where `from` is null.
+template <class To, class From>
+__global__ void convert(const From* from, To* to, std::uint64_t count) {
+  const std::uint64_t i = global_thread_index();
+  if (i < count) to[i] = from != nullptr ? static_cast<To>(from[i]) : To(1);
+}
+
+template <class To, class From>
+DeviceBuffer<To> converted(const From* from, std::uint64_t count, cudaStream_t stream) {
+  DeviceBuffer<To> to(count);
+  if (count == 0) return to;
+  constexpr unsigned block_size = 256;
+  convert<<<blocks_for(count, block_size), block_size, 0, stream>>>(from, to.data(), count);
+  PAGERANK_CUDA_LAUNCHED(convert);
+  return to;
+}
+
+bool fits_32_bits(std::uint64_t nodes, EdgeIndex links) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+  return nodes <= most && links <= most;
+}
+
+std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
+  const std::size_t nodes = matrix.node_count();
+  const std::size_t links = matrix.link_count();
+  const std::size_t indices = fits_32_bits(nodes, links) ? (nodes + 1) * 4 : links * 8;
+  const std::size_t ones = matrix.weighted() ? 0 : links * value_bytes;
+  // The library's own buffer is not known before: by its measure about 4 bytes for each 512 links.
+  return indices + ones + links / 64;
+}
+
+template <class T>
+class CusparseSpmv final : public Spmv<T> {
+ public:
+  CusparseSpmv(CsrView<T> matrix, EdgeIndex links, cudaStream_t stream) {
+    // Up to 2^31 - 1 links the columns serve as they are and the offsets are narrowed, beyond that
+    // the offsets serve and the columns are widened.
+    const bool narrow = fits_32_bits(matrix.rows, links);
+    const void* offsets = matrix.row_offsets;
+    const void* columns = matrix.column_indices;
+    const T* values = matrix.values;
+    if (narrow) {
+      offsets32_ = converted<std::int32_t>(matrix.row_offsets, matrix.rows + 1, stream);
+      offsets = offsets32_.data();
+    } else {
+      columns64_ = converted<std::int64_t>(matrix.column_indices, links, stream);
+      columns = columns64_.data();
+    }
+    if (values == nullptr) {
+      ones_ = converted<T>(static_cast<const T*>(nullptr), links, stream);
+      values = ones_.data();
+    }
+
+    cusparseHandle_t handle = nullptr;
+    PAGERANK_CUSPARSE(cusparseCreate(&handle));
+    handle_.reset(handle);
+    PAGERANK_CUSPARSE(cusparseSetStream(handle, stream));
+    const cusparseIndexType_t index = narrow ? CUSPARSE_INDEX_32I : CUSPARSE_INDEX_64I;
+    const auto n = static_cast<std::int64_t>(matrix.rows);
+    cusparseConstSpMatDescr_t descriptor = nullptr;
+    PAGERANK_CUSPARSE(cusparseCreateConstCsr(&descriptor, n, n, static_cast<std::int64_t>(links),
+                                             offsets, columns, values, index, index,
+                                             CUSPARSE_INDEX_BASE_ZERO, type));
+    matrix_.reset(descriptor);
+
+    // The size of the buffer and the preprocessing depend on the matrix, not on these vectors.
+    DeviceBuffer<T> any(matrix.rows);
+    const auto x = make_x(any.data(), n);
+    const auto y = make_y(any.data(), n);
+    std::size_t bytes = 0;
+    PAGERANK_CUSPARSE(cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
+                                              matrix_.get(), x.get(), &zero, y.get(), type,
+                                              algorithm, &bytes));
+    buffer_ = DeviceBuffer<char>(bytes);
+    PAGERANK_CUSPARSE(cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
+                                              matrix_.get(), x.get(), &zero, y.get(), type,
+                                              algorithm, buffer_.data()));
+    rows_ = n;
+    PAGERANK_CUDA(cudaStreamSynchronize(stream));  // before `any` goes
+  }
+
+  void multiply(const T* x, T* y, cudaStream_t stream) override {
+    PAGERANK_CUSPARSE(cusparseSetStream(handle_.get(), stream));
+    const auto x_vector = make_x(x, rows_);
+    const auto y_vector = make_y(y, rows_);
+    PAGERANK_CUSPARSE(cusparseSpMV(handle_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
+                                   matrix_.get(), x_vector.get(), &zero, y_vector.get(), type,
+                                   algorithm, buffer_.data()));
+  }
+
+ private:
+  static constexpr cudaDataType type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
+  // ALG2 gives the same bits every run, ALG1 may not (cuSPARSE documentation of cusparseSpMV).
+  static constexpr cusparseSpMVAlg_t algorithm = CUSPARSE_SPMV_CSR_ALG2;
+  static constexpr T one = 1, zero = 0;
+
+  static CusparseConstVector make_x(const T* x, std::int64_t size) {
+    cusparseConstDnVecDescr_t vector = nullptr;
+    PAGERANK_CUSPARSE(cusparseCreateConstDnVec(&vector, size, x, type));
+    return CusparseConstVector(vector);
+  }
+  static CusparseVector make_y(T* y, std::int64_t size) {
+    cusparseDnVecDescr_t vector = nullptr;
+    PAGERANK_CUSPARSE(cusparseCreateDnVec(&vector, size, y, type));
+    return CusparseVector(vector);
+  }
+
+  DeviceBuffer<std::int32_t> offsets32_;
+  DeviceBuffer<std::int64_t> columns64_;
+  DeviceBuffer<T> ones_;
+  DeviceBuffer<char> buffer_;
+  CusparseHandle handle_;
+  CusparseMatrix matrix_;
+  std::int64_t rows_ = 0;
+};
+
+/// A graph without links: cuSPARSE takes no null pointers, and there is nothing to multiply.
+template <class T>
+class ZeroSpmv final : public Spmv<T> {
+ public:
+  explicit ZeroSpmv(std::uint64_t rows) : rows_(rows) {}
+  void multiply(const T*, T* y, cudaStream_t stream) override {
+    PAGERANK_CUDA(cudaMemsetAsync(y, 0, rows_ * sizeof(T), stream));
+  }
+
+ private:
+  std::uint64_t rows_;
+};
+
+template <class T>
+std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph, cudaStream_t stream) {
+  if (graph.link_count() == 0) return std::make_unique<ZeroSpmv<T>>(graph.node_count());
+  return std::make_unique<CusparseSpmv<T>>(graph.in_links(), graph.link_count(), stream);
+}
+
+}  // namespace
+
+extern const SpmvKernel spmv_cusparse;
+const SpmvKernel spmv_cusparse{"cusparse", "NVIDIA's library (CSR, ALG2): the baseline",
+                               extra_bytes, make<float>, make<double>};
+
+}  // namespace pagerank::gpu

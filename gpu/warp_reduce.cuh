@@ -1,0 +1,36 @@
+#pragma once
+
+namespace pagerank::gpu {
+
+inline constexpr unsigned warp_size = 32;
+inline constexpr unsigned full_warp = 0xffffffffU;
+
+/// The sum of `value` over the 32 lanes of a full warp, in lane 0 (other lanes: partial sums).
+/// Each step halves the distance between the lanes that are added:
+///   lane 0 gets 0+16, then +8 (and 24), +4, +2, +1; the order is fixed, so are the bits.
+__device__ inline double warp_sum(double value) {
+  for (unsigned offset = warp_size / 2; offset > 0; offset /= 2) {
+    value += __shfl_down_sync(full_warp, value, offset);
+  }
+  return value;
+}
+
+/// The sum over all threads of a block of `block_size` threads (a multiple of 32, at most 1024), in
+/// thread 0: every warp adds by shuffles, the first warp adds the warps' sums. All threads of the
+/// block call it; it may be called again at once.
+template <unsigned block_size>
+__device__ double block_sum(double value) {
+  constexpr unsigned warps = block_size / warp_size;
+  static_assert(block_size % warp_size == 0 && warps <= warp_size);
+  __shared__ double warp_sums[warps];
+  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned warp = threadIdx.x / warp_size;
+  value = warp_sum(value);
+  if (lane == 0) warp_sums[warp] = value;
+  __syncthreads();
+  if (warp == 0) value = warp_sum(lane < warps ? warp_sums[lane] : 0.0);
+  __syncthreads();  // warp_sums is free again
+  return value;
+}
+
+}  // namespace pagerank::gpu

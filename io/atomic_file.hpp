@@ -1,0 +1,40 @@
+#pragma once
+
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+namespace pagerank::io {
+
+/// A result could not be written. The message names the file.
+class OutputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A file that appears under its name only when it is whole: written under a temporary name in the
+/// same directory, renamed by commit(). Without commit() nothing is left behind. Devices, pipes
+/// and other things that exist and are not regular files are written directly.
+class AtomicFile {
+ public:
+  /// Throws OutputError.
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  [[nodiscard]] std::ostream& stream() { return stream_; }
+
+  /// Throws OutputError if not everything could be written; the old file, if any, then stays.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  std::string path_;
+  std::string written_path_;
+  std::ofstream stream_;
+  bool committed_ = false;
+};
+
+}  // namespace pagerank::io

@@ -1,0 +1,63 @@
+#include "io/byte_source.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "io/input_error.hpp"
+
+namespace pagerank::io {
+
+void ByteSource::Close::operator()(gzFile_s* file) const noexcept {
+  gzclose_r(file);
+}
+
+ByteSource::ByteSource(const std::string& path) : name_(path == "-" ? "<stdin>" : path) {
+  const auto fail = [this](int error) { throw InputError(name_ + ": " + std::strerror(error)); };
+  const int fd = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail(errno);
+  struct stat status {};
+  if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+    close(fd);
+    fail(EISDIR);
+  }
+  file_.reset(gzdopen(fd, "rb"));
+  if (!file_) {
+    close(fd);
+    fail(ENOMEM);
+  }
+  gzbuffer(file_.get(), 256 * 1024);
+  // gzdirect() looks at the first bytes; zlib copies what is not gzip through unchanged.
+  if (S_ISREG(status.st_mode) && path != "-" && gzdirect(file_.get()) == 1) {
+    size_ = static_cast<std::uint64_t>(status.st_size);
+  }
+}
+
+std::size_t ByteSource::read(std::span<char> buffer) {
+  std::size_t total = 0;
+  while (total < buffer.size()) {
+    const auto ask = static_cast<unsigned>(std::min<std::size_t>(buffer.size() - total, INT_MAX));
+    const int got = gzread(file_.get(), buffer.data() + total, ask);
+    if (got > 0) {
+      total += static_cast<std::size_t>(got);
+      continue;
+    }
+    int error = Z_OK;
+    const char* reason = gzerror(file_.get(), &error);
+    if (error == Z_ERRNO) throw InputError(name_ + ": " + std::strerror(errno));
+    if (error == Z_BUF_ERROR) throw InputError(name_ + ": compressed data is cut off");
+    if (error != Z_OK && error != Z_STREAM_END) {
+      throw InputError(name_ + ": damaged compressed data: " + reason);
+    }
+    break;
+  }
+  return total;
+}
+
+}  // namespace pagerank::io

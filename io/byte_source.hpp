@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+struct gzFile_s;
+
+namespace pagerank::io {
+
+/// The bytes of a file or of standard input, in order. gzip data is recognised by its first bytes,
+/// whatever the file is called, and decompressed on the way.
+class ByteSource {
+ public:
+  /// "-" is standard input. Throws InputError if the file cannot be opened.
+  explicit ByteSource(const std::string& path);
+
+  /// Fills `buffer` from its front; fewer bytes than fit only at the end of the input, 0 after it.
+  /// Throws InputError if reading fails or compressed data is damaged or cut off.
+  [[nodiscard]] std::size_t read(std::span<char> buffer);
+
+  /// What to call the input in messages: the path, or "<stdin>".
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  /// The number of bytes to come where that is known: regular files without compression.
+  [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
+
+ private:
+  struct Close {
+    void operator()(gzFile_s* file) const noexcept;
+  };
+  std::string name_;
+  std::unique_ptr<gzFile_s, Close> file_;
+  std::optional<std::uint64_t> size_;
+};
+
+}  // namespace pagerank::io

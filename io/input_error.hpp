@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace pagerank::io {
+
+/// Input that cannot be used. The message names the file.
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Everything a Matrix Market file can be refused for: one name a defect, shared by all readers.
+enum class ParseFault {
+  bad_banner,
+  unknown_object,
+  vector_object,
+  unknown_format,
+  array_format,
+  unknown_field,
+  complex_field,
+  unknown_symmetry,
+  skew_symmetric,
+  hermitian,
+  missing_size_line,
+  bad_size_line,
+  not_square,
+  no_nodes,
+  too_many_nodes,
+  bad_row_index,
+  bad_column_index,
+  row_out_of_range,
+  column_out_of_range,
+  bad_weight,
+  fractional_weight,
+  negative_weight,
+  weight_not_finite,
+  trailing_characters,
+  too_few_entries,
+  too_many_entries,
+  binary_data,
+  line_too_long
+};
+
+/// What was expected instead, as one phrase.
+[[nodiscard]] std::string_view describe(ParseFault fault);
+
+/// A Matrix Market file that breaks the format, or means something PageRank cannot.
+/// what() is "file:line: phrase: detail".
+class ParseError : public InputError {
+ public:
+  /// `line` counts from 1; `detail` (what was found) may be empty.
+  ParseError(const std::string& file, std::uint64_t line, ParseFault fault,
+             const std::string& detail);
+
+  [[nodiscard]] std::uint64_t line() const { return line_; }
+  [[nodiscard]] ParseFault fault() const { return fault_; }
+
+ private:
+  std::uint64_t line_;
+  ParseFault fault_;
+};
+
+/// `text` in quotes for a message: shortened, with unprintable bytes as \xHH.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+}  // namespace pagerank::io

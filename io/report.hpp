@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace pagerank::io {
+
+/// Everything about one ranking of one graph that is worth keeping beside the scores. Names and
+/// units here are those of the JSON that write_report() makes; optional text is empty if unset.
+struct Report {
+  struct Graph {
+    std::string path;
+    std::uint64_t nodes = 0;
+    std::uint64_t entries = 0;   ///< As stored in the file.
+    std::uint64_t links = 0;     ///< Different (source, target) pairs.
+    std::uint64_t dangling = 0;  ///< Nodes without out-weight.
+    bool weighted = false;
+    bool symmetric = false;
+    std::string source;  ///< "row" or "column".
+  } graph;
+
+  struct Options {
+    double alpha = 0;
+    std::string dangling;
+    bool assignment = false;
+    std::string engine;  ///< As asked for: "auto", "gpu" or "cpu".
+    int threads = 0;     ///< As asked for; 0: all.
+    double tolerance = 0;
+    std::uint32_t max_iterations = 0;
+  } options;
+
+  std::string engine;  ///< As used: "gpu" or "cpu".
+  std::string device;
+  std::string kernel;     ///< GPU engine only.
+  std::string precision;  ///< "double" or "float".
+
+  std::uint32_t iterations = 0;
+  bool converged = false;
+  double error_bound = 0;  ///< Bound of the L1 distance to the exact solution.
+  std::uint64_t certified_depth = 0;
+  std::vector<double> residual_history;  ///< ||x_k - x_(k-1)||_1 of each iteration.
+
+  /// Wall time of each phase.
+  struct Seconds {
+    double read = 0, build = 0, upload = 0, solve = 0, rank = 0, write = 0, total = 0;
+  } seconds;
+
+  std::string version;
+};
+
+/// Writes the report as one JSON object, "schema_version": 1. Failures show in the stream's state.
+void write_report(std::ostream& out, const Report& report);
+
+}  // namespace pagerank::io

@@ -1,0 +1,155 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "core/convergence.hpp"
+#include "core/reference.hpp"
+#include "tests/support.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("core");
+
+namespace {
+
+/// An iteration that replays given changes and residuals.
+class Scripted final : public Iteration {
+ public:
+  Scripted(std::vector<double> changes, std::vector<double> residuals)
+      : changes_(std::move(changes)), residuals_(std::move(residuals)) {}
+  double step() override { return changes_.at(std::min(steps_++, changes_.size() - 1)); }
+  double residual() override {
+    ++residual_calls;
+    return residuals_.at(std::min(steps_, residuals_.size()) - 1);
+  }
+  std::vector<double> scores() override { return {1}; }
+  int residual_calls = 0;
+
+ private:
+  std::vector<double> changes_, residuals_;
+  std::size_t steps_ = 0;
+};
+
+const Problem half{.alpha = 0.5};  // error_from_change(0.5, c) = c
+
+}  // namespace
+
+TEST_CASE("the bounds are Banach's") {
+  CHECK(error_from_change(0.5, 1e-3) == doctest::Approx(1e-3));
+  CHECK(error_from_change(0.85, 3e-3) == doctest::Approx(0.85 / 0.15 * 3e-3));
+  CHECK(error_from_change(0.85, change_for_tolerance(0.85, 1e-7)) == doctest::Approx(1e-7));
+  CHECK(change_for_tolerance(0, 1e-7) == std::numeric_limits<double>::infinity());
+  CHECK(error_from_residual(0.85, 3e-6) == doctest::Approx(2e-5));
+  CHECK(error_from_residual(0.85, 0) > 0);  // rounding is never nothing
+  CHECK(error_from_residual(0.85, 0) < 1e-13);
+}
+
+TEST_CASE("the residual is zero at the solution and bounds the distance elsewhere") {
+  const EdgeList edges = make_graph(5, {{0, 1}, {1, 2}, {2, 0}, {3, 0}, {3, 2}, {0, 3}});
+  const TransitionMatrix matrix = make_transition_matrix(edges);
+  const Problem problem{.alpha = 0.7};
+  std::vector<double> x = reference_pagerank(edges, problem.alpha);
+  CHECK(residual_l1(matrix, problem, x) < 1e-15);
+  const std::vector<double> exact = x;
+  x[1] += 1e-3;
+  x[4] -= 5e-4;
+  const double residual = residual_l1(matrix, problem, x);
+  CHECK(residual > 1e-4);
+  CHECK(error_from_residual(problem.alpha, residual) >= l1_distance(x, exact));
+}
+
+TEST_CASE("the residual is the same bits for any number of threads") {
+  std::vector<std::pair<NodeId, NodeId>> links;
+  for (NodeId i = 0; i < 9000; ++i) links.emplace_back(i, (i * i + 7) % 9000);
+  const TransitionMatrix matrix = make_transition_matrix(make_graph(9000, links));
+  const std::vector<double> x(9000, 1.0 / 9000);
+  const double one = residual_l1(matrix, {}, x, 1);
+  for (const int threads : {2, 5, 16}) CHECK(residual_l1(matrix, {}, x, threads) == one);
+}
+
+TEST_CASE("iteration stops as soon as change and residual are within the tolerance") {
+  Scripted iteration({0.4, 0.2, 0.1, 0.05}, {0.4, 0.2, 0.05, 0.02});
+  const Solution solution = iterate_to_tolerance(iteration, half, {.tolerance = 0.11});
+  CHECK(solution.iterations == 3);
+  CHECK(solution.converged);
+  CHECK(solution.changes == std::vector<double>{0.4, 0.2, 0.1});
+  CHECK(solution.error_bound == doctest::Approx(0.1));
+  CHECK(iteration.residual_calls == 1);
+}
+
+TEST_CASE("a residual that does not confirm the change keeps the iteration going") {
+  Scripted iteration({0.1, 0.05, 0.025, 0.02}, {1, 0.5, 0.04, 0.01});
+  const Solution solution = iterate_to_tolerance(iteration, half, {.tolerance = 0.1});
+  CHECK(solution.iterations == 3);
+  CHECK(solution.converged);
+}
+
+TEST_CASE("changes that no longer shrink end the iteration unconverged") {
+  Scripted iteration({0.4, 0.2, 0.2}, {0.2});
+  const Solution solution = iterate_to_tolerance(iteration, half, {.tolerance = 0.1});
+  CHECK(solution.iterations < 20);
+  CHECK_FALSE(solution.converged);
+  CHECK(solution.error_bound == doctest::Approx(0.4));
+}
+
+TEST_CASE("a change of exactly zero does not pass for convergence when the residual says no") {
+  Scripted iteration({0.4, 0}, {0.2});
+  const Solution solution = iterate_to_tolerance(iteration, half, {.tolerance = 0.1});
+  CHECK_FALSE(solution.converged);
+  CHECK(solution.iterations < 20);
+}
+
+TEST_CASE("the maximum of iterations ends the iteration with a certificate") {
+  Scripted iteration({0.4, 0.3, 0.2, 0.1}, {0.4, 0.3, 0.2, 0.1});
+  const Solution solution =
+      iterate_to_tolerance(iteration, half, {.tolerance = 1e-3, .max_iterations = 3});
+  CHECK(solution.iterations == 3);
+  CHECK_FALSE(solution.converged);
+  CHECK(solution.error_bound == doctest::Approx(0.4));
+}
+
+TEST_CASE("the observer sees every iteration and a stop request is obeyed") {
+  Scripted iteration({0.4, 0.3, 0.2, 0.1}, {0.4, 0.3, 0.2, 0.1});
+  std::stop_source stop;
+  std::vector<std::uint32_t> seen;
+  const Solution solution =
+      iterate_to_tolerance(iteration, half,
+                           {.tolerance = 1e-9,
+                            .observer =
+                                [&](const Progress& progress) {
+                                  seen.push_back(progress.iteration);
+                                  CHECK(progress.error_bound == doctest::Approx(progress.change));
+                                  if (progress.iteration == 2) stop.request_stop();
+                                },
+                            .stop = stop.get_token()});
+  CHECK(seen == std::vector<std::uint32_t>{1, 2});
+  CHECK(solution.iterations == 2);
+  CHECK_FALSE(solution.converged);
+}
+
+TEST_CASE("parameters out of range are refused") {
+  const auto refused = [](double alpha, double tolerance) {
+    Scripted iteration({0.1}, {0.1});
+    CHECK_THROWS_AS(
+        (void)iterate_to_tolerance(iteration, {.alpha = alpha}, {.tolerance = tolerance}),
+        std::invalid_argument);
+  };
+  refused(1, 1e-8);
+  refused(-0.1, 1e-8);
+  refused(std::nan(""), 1e-8);
+  refused(0.85, 0);
+  refused(0.85, std::nan(""));
+}
+
+TEST_CASE("dangling nodes are refused by name and number where the problem forbids them") {
+  const TransitionMatrix matrix = make_transition_matrix(make_graph(4, {{0, 1}, {2, 1}}));
+  CHECK_NOTHROW(require_no_dangling(matrix, {}));
+  CHECK_THROWS_WITH_AS(require_no_dangling(matrix, {.dangling = DanglingPolicy::error}),
+                       doctest::Contains("2 dangling nodes"), DanglingNodesError);
+  CHECK_THROWS_WITH_AS(require_no_dangling(matrix, {.dangling = DanglingPolicy::error}),
+                       doctest::Contains("the first is node 2"), DanglingNodesError);
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests

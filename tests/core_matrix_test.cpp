@@ -1,0 +1,200 @@
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+#include "core/transition_matrix.hpp"
+#include "tests/support.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("core");
+
+namespace {
+
+EdgeList random_graph(NodeId nodes, std::size_t entries, bool weighted, unsigned seed) {
+  std::mt19937_64 random(seed);
+  EdgeList edges;
+  edges.node_count = nodes;
+  for (std::size_t e = 0; e < entries; ++e) {
+    edges.add_entry(SourceIndex::row, static_cast<NodeId>(random() % nodes),
+                    static_cast<NodeId>(random() % nodes));
+    if (weighted) edges.weights.push_back(static_cast<double>(random() % 1000) / 8);
+  }
+  return edges;
+}
+
+/// B as a dense matrix, element (target, source).
+std::vector<double> dense(const TransitionMatrix& matrix) {
+  const std::size_t n = matrix.node_count();
+  std::vector<double> b(n * n, 0);
+  const CsrMatrix& links = matrix.in_links;
+  for (std::size_t row = 0; row < n; ++row) {
+    for (EdgeIndex k = links.row_offsets[row]; k < links.row_offsets[row + 1]; ++k) {
+      const NodeId column = links.column_indices[k];
+      const double value = matrix.weighted() ? links.values[k] : 1;
+      b[row * n + column] += value * matrix.inverse_out_weight[column];
+    }
+  }
+  return b;
+}
+
+/// The same by the definition, entry by entry.
+std::vector<double> dense_by_definition(const EdgeList& edges) {
+  const std::size_t n = edges.node_count;
+  std::vector<double> a(n * n, 0);
+  for (std::size_t e = 0; e < edges.entry_count(); ++e) {
+    const double weight = edges.weighted() ? edges.weights[e] : 1;
+    a[edges.targets[e] * n + edges.sources[e]] += weight;
+    if (edges.undirected && edges.sources[e] != edges.targets[e]) {
+      a[edges.sources[e] * n + edges.targets[e]] += weight;
+    }
+  }
+  for (std::size_t column = 0; column < n; ++column) {
+    double sum = 0;
+    for (std::size_t row = 0; row < n; ++row) sum += a[row * n + column];
+    for (std::size_t row = 0; row < n && sum > 0; ++row) a[row * n + column] /= sum;
+  }
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("row and column readings of the same entry are each other's reverse") {
+  EdgeList edges;
+  edges.node_count = 3;
+  edges.add_entry(SourceIndex::row, 0, 2);
+  edges.add_entry(SourceIndex::column, 0, 2);
+  CHECK(edges.sources == std::vector<NodeId>{0, 2});
+  CHECK(edges.targets == std::vector<NodeId>{2, 0});
+}
+
+TEST_CASE("an unweighted graph becomes in-link rows, inverse out-degrees and dangling nodes") {
+  // 0 -> 1, 0 -> 2, 1 -> 2, 3 -> 3; 2 is dangling, 4 is isolated
+  const TransitionMatrix matrix =
+      make_transition_matrix(make_graph(5, {{0, 2}, {1, 2}, {0, 1}, {3, 3}}));
+  CHECK(matrix.in_links.row_offsets == std::vector<EdgeIndex>{0, 0, 1, 3, 4, 4});
+  CHECK(matrix.in_links.column_indices == std::vector<NodeId>{0, 0, 1, 3});
+  CHECK(matrix.in_links.values.empty());
+  CHECK(matrix.inverse_out_weight == std::vector<double>{0.5, 1, 0, 1, 0});
+  CHECK(matrix.dangling == std::vector<NodeId>{2, 4});
+  CHECK(matrix.distinct_links == 4);
+}
+
+TEST_CASE("repeated links add up") {
+  SUBCASE("unweighted: kept, counted once as a link") {
+    const TransitionMatrix matrix = make_transition_matrix(make_graph(3, {{0, 1}, {0, 2}, {0, 1}}));
+    CHECK(matrix.link_count() == 3);
+    CHECK(matrix.distinct_links == 2);
+    CHECK(dense(matrix)[1 * 3 + 0] == doctest::Approx(2.0 / 3));
+  }
+  SUBCASE("weighted: merged") {
+    const TransitionMatrix matrix =
+        make_transition_matrix(make_graph(3, {{0, 1}, {0, 2}, {0, 1}}, {1, 4, 3}));
+    CHECK(matrix.link_count() == 2);
+    CHECK(matrix.distinct_links == 2);
+    CHECK(matrix.in_links.values == std::vector<double>{0.5, 0.5});
+  }
+}
+
+TEST_CASE("an undirected graph counts each link both ways and self loops once") {
+  EdgeList edges = make_graph(3, {{1, 0}, {1, 1}, {2, 1}});
+  edges.undirected = true;
+  const TransitionMatrix matrix = make_transition_matrix(edges);
+  CHECK(matrix.link_count() == 5);
+  CHECK(matrix.inverse_out_weight == std::vector<double>{1, 1.0 / 3, 1});
+}
+
+TEST_CASE("a node whose links all weigh zero is dangling") {
+  const TransitionMatrix matrix =
+      make_transition_matrix(make_graph(3, {{0, 1}, {1, 2}, {2, 0}}, {0, 1, 2}));
+  CHECK(matrix.dangling == std::vector<NodeId>{0});
+  CHECK(matrix.in_links.values == std::vector<double>{1, 0, 1});
+}
+
+TEST_CASE("weights near the limits of double keep their proportions") {
+  const double huge = std::numeric_limits<double>::max();
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  const TransitionMatrix matrix = make_transition_matrix(make_graph(
+      4, {{0, 1}, {0, 2}, {0, 3}, {0, 3}, {1, 2}, {1, 3}}, {huge, huge, huge, huge, tiny, tiny}));
+  const std::vector<double> b = dense(matrix);
+  CHECK(b[1 * 4 + 0] == 0.25);
+  CHECK(b[2 * 4 + 0] == 0.25);
+  CHECK(b[3 * 4 + 0] == 0.5);
+  CHECK(b[2 * 4 + 1] == 0.5);
+  CHECK(b[3 * 4 + 1] == 0.5);
+}
+
+TEST_CASE("the matrix equals the definition on random graphs, and is valid CSR") {
+  for (const bool weighted : {false, true}) {
+    for (const bool undirected : {false, true}) {
+      for (const std::size_t entries : {0U, 1U, 40U, 900U}) {
+        CAPTURE(weighted);
+        CAPTURE(undirected);
+        CAPTURE(entries);
+        EdgeList edges = random_graph(40, entries, weighted, 7);
+        edges.undirected = undirected;
+        const TransitionMatrix matrix = make_transition_matrix(edges, 3);
+        CHECK_NOTHROW(matrix.in_links.validate());
+        const std::vector<double> b = dense(matrix), expected = dense_by_definition(edges);
+        double largest = 0;
+        for (std::size_t i = 0; i < b.size(); ++i) {
+          largest = std::max(largest, std::abs(b[i] - expected[i]));
+        }
+        CHECK(largest < 1e-15);
+      }
+    }
+  }
+}
+
+TEST_CASE("the matrix is the same bits for any number of threads") {
+  for (const bool weighted : {false, true}) {
+    EdgeList edges = random_graph(5000, 60'000, weighted, 11);
+    edges.undirected = true;
+    const TransitionMatrix one = make_transition_matrix(edges, 1);
+    for (const int threads : {2, 3, 8, 64}) {
+      CAPTURE(threads);
+      const TransitionMatrix many = make_transition_matrix(edges, threads);
+      CHECK(many.in_links.row_offsets == one.in_links.row_offsets);
+      CHECK(many.in_links.column_indices == one.in_links.column_indices);
+      CHECK(many.in_links.values == one.in_links.values);
+      CHECK(many.inverse_out_weight == one.inverse_out_weight);
+      CHECK(many.dangling == one.dangling);
+    }
+  }
+}
+
+TEST_CASE("edge lists that break their promises are refused") {
+  CHECK_THROWS_AS((void)make_transition_matrix(make_graph(2, {{0, 2}})), std::invalid_argument);
+  CHECK_THROWS_AS((void)make_transition_matrix(make_graph(2, {{2, 0}})), std::invalid_argument);
+  CHECK_THROWS_AS((void)make_transition_matrix(make_graph(2, {{0, 1}}, {1, 2})),
+                  std::invalid_argument);
+  CHECK_THROWS_AS((void)make_transition_matrix(make_graph(2, {{0, 1}}, {-1})),
+                  std::invalid_argument);
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK_THROWS_AS((void)make_transition_matrix(make_graph(2, {{0, 1}}, {infinity})),
+                  std::invalid_argument);
+  EdgeList uneven = make_graph(2, {{0, 1}});
+  uneven.targets.push_back(0);
+  CHECK_THROWS_AS((void)make_transition_matrix(uneven), std::invalid_argument);
+}
+
+TEST_CASE("CSR validation names each broken rule") {
+  const CsrMatrix good = make_transition_matrix(make_graph(3, {{0, 1}, {2, 1}})).in_links;
+  CHECK_NOTHROW(good.validate());
+  const auto broken = [&good](auto change) {
+    CsrMatrix matrix = good;
+    change(matrix);
+    CHECK_THROWS_AS(matrix.validate(), std::invalid_argument);
+  };
+  broken([](CsrMatrix& m) { m.row_offsets.clear(); });
+  broken([](CsrMatrix& m) { m.row_offsets.front() = 1; });
+  broken([](CsrMatrix& m) { m.row_offsets.back() = 1; });
+  broken([](CsrMatrix& m) { m.row_offsets[1] = 3; });
+  broken([](CsrMatrix& m) { m.values = {1}; });
+  broken([](CsrMatrix& m) { std::swap(m.column_indices[0], m.column_indices[1]); });
+  broken([](CsrMatrix& m) { m.column_indices[1] = 3; });
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests

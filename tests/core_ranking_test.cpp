@@ -1,0 +1,48 @@
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "core/convergence.hpp"
+#include "core/ranking.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("core");
+
+TEST_CASE("nodes are ranked by score, equal scores by node number") {
+  const std::vector<double> scores = {0.1, 0.3, 0.2, 0.3, 0.1};
+  CHECK(rank_nodes(scores) == std::vector<NodeId>{1, 3, 2, 0, 4});
+  CHECK(rank_nodes(scores, 2) == std::vector<NodeId>{1, 3});
+  CHECK(rank_nodes(scores, 0).empty());
+  CHECK(rank_nodes(scores, 99) == std::vector<NodeId>{1, 3, 2, 0, 4});
+}
+
+TEST_CASE("the first places are the beginning of the full order, ties included") {
+  std::mt19937 random(3);
+  std::vector<double> scores(5000);
+  for (double& score : scores) score = static_cast<double>(random() % 700);
+  const std::vector<NodeId> all = rank_nodes(scores);
+  for (const std::size_t depth : {1U, 10U, 999U, 4999U}) {
+    CHECK(rank_nodes(scores, depth) ==
+          std::vector<NodeId>(all.begin(), all.begin() + static_cast<long>(depth)));
+  }
+}
+
+TEST_CASE("the certified depth ends at the first gap within the error bound") {
+  const std::vector<double> scores = {0.1, 0.4, 0.3, 0.35};
+  CHECK(certified_depth(scores, 0.01) == 4);
+  CHECK(certified_depth(scores, 0.049) == 4);
+  CHECK(certified_depth(scores, 0.06) == 0);
+  CHECK(certified_depth(std::vector{0.5, 0.3, 0.2, 0.2}, 1e-9) == 2);
+  CHECK(certified_depth(std::vector{1.0}, 1e-9) == 1);
+}
+
+TEST_CASE("the certified depth is found beyond the first prefix that is looked at") {
+  std::vector<double> scores(6000);
+  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = static_cast<double>(6000 - i);
+  CHECK(certified_depth(scores, 0.5) == 6000);
+  scores[4001] = scores[4000];
+  CHECK(certified_depth(scores, 0.5) == 4000);
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests

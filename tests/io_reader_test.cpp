@@ -1,0 +1,331 @@
+// The Matrix Market reader on text of our own: what it accepts, what it refuses, and where.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <tuple>
+
+#include "io/byte_source.hpp"
+#include "io/matrix_market_entries.hpp"
+#include "io/matrix_market_reader.hpp"
+#include "tests/support.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("io");
+
+namespace {
+
+using io::ParseFault;
+
+io::MatrixMarketGraph read_text(const std::string& text, bool compress = false,
+                                SourceIndex source = SourceIndex::row) {
+  const TemporaryDirectory files;
+  const fs::path path = files / "graph.mtx";
+  compress ? write_gzip_file(path, text) : write_file(path, text);
+  io::ByteSource bytes(path.string());
+  return io::read_matrix_market(bytes, source);
+}
+
+void check_refused(const std::string& text, ParseFault fault, std::uint64_t line) {
+  CAPTURE(text);
+  try {
+    (void)read_text(text);
+    FAIL_CHECK("was read");
+  } catch (const io::ParseError& error) {
+    CAPTURE(error.what());
+    CHECK(static_cast<int>(error.fault()) == static_cast<int>(fault));
+    CHECK(error.line() == line);
+    const std::string place = "graph.mtx:" + std::to_string(line) + ": ";
+    CHECK(std::string(error.what()).find(place) != std::string::npos);
+    CHECK(std::string(error.what()).find(io::describe(fault)) != std::string::npos);
+  }
+}
+
+const std::string pattern = "%%MatrixMarket matrix coordinate pattern general\n";
+const std::string real = "%%MatrixMarket matrix coordinate real general\n";
+const std::string integer = "%%MatrixMarket matrix coordinate integer general\n";
+
+double read_weight(const std::string& digits, const std::string& banner = real) {
+  return read_text(banner + "1 1 1\n1 1 " + digits + "\n").edges.weights.at(0);
+}
+
+}  // namespace
+
+TEST_CASE("a pattern file becomes an edge list in the file's order") {
+  const io::MatrixMarketGraph graph = read_text(pattern + "3 3 3\n1 2\n3 1\n1 2\n");
+  CHECK(graph.header.node_count == 3);
+  CHECK(graph.header.entries == 3);
+  CHECK(graph.edges.node_count == 3);
+  CHECK(graph.edges.sources == std::vector<NodeId>{0, 2, 0});
+  CHECK(graph.edges.targets == std::vector<NodeId>{1, 0, 1});
+  CHECK(graph.edges.weights.empty());
+  CHECK_FALSE(graph.edges.undirected);
+}
+
+TEST_CASE("the column index is the source where that is asked for") {
+  const io::MatrixMarketGraph graph =
+      read_text(pattern + "3 3 1\n1 2\n", false, SourceIndex::column);
+  CHECK(graph.edges.sources == std::vector<NodeId>{1});
+  CHECK(graph.edges.targets == std::vector<NodeId>{0});
+}
+
+TEST_CASE("every accepted field and symmetry is read, whatever its case") {
+  for (const char* field : {"real", "REAL", "double", "integer", "Unsigned-Integer"}) {
+    const std::string banner = std::string("%%matrixmarket MATRIX Coordinate ") + field;
+    CHECK(read_text(banner + " general\n2 2 1\n1 2 7\n").edges.weights == std::vector<double>{7});
+    CHECK(read_text(banner + " SYMMETRIC\n2 2 1\n2 1 7\n").edges.undirected);
+  }
+}
+
+TEST_CASE("layout does not matter: CRLF, blanks, tabs, blank lines, comments, no final newline") {
+  const std::string plain = real + "2 2 2\n1 2 1.5\n2 1 2\n";
+  const EdgeList expected = read_text(plain).edges;
+  for (const std::string& text : {
+           real + "2 2 2\r\n1 2 1.5\r\n2 1 2\r\n",
+           real + "% comment\n\n  \n%\n2 2 2\n1 2 1.5\n2 1 2",
+           real + "  2\t2   2  \n\t1\t2\t1.5\t\n\n% between\n2    1  2 \r\n\n%end\n \n",
+           " " + real + "2 2 2\n1 2 1.5\n2 1 2\n \r",
+           real + "2 2 2\n0001 02 1.5\n2 1 2\n",
+       }) {
+    CAPTURE(text);
+    const EdgeList edges = read_text(text).edges;
+    CHECK(edges.sources == expected.sources);
+    CHECK(edges.targets == expected.targets);
+    CHECK(edges.weights == expected.weights);
+  }
+}
+
+TEST_CASE("compressed files are recognised by their bytes, not their name") {
+  const io::MatrixMarketGraph graph = read_text(pattern + "3 3 2\n1 2\n3 1\n", true);
+  CHECK(graph.edges.sources == std::vector<NodeId>{0, 2});
+}
+
+TEST_CASE("every double is read back exactly") {
+  CHECK(read_weight("1e5") == 1e5);
+  CHECK(read_weight("+1") == 1);
+  CHECK(read_weight("+.5e-1") == 0.05);
+  CHECK(read_weight(".5") == 0.5);
+  CHECK(read_weight("1.") == 1);
+  CHECK(read_weight("1E+2") == 100);
+  CHECK(read_weight("0.1000000000000000055511151231257827021181583404541015625") == 0.1);
+  CHECK(read_weight("1.7976931348623157e308") == std::numeric_limits<double>::max());
+  CHECK(read_weight("2.2250738585072011e-308") == 2.2250738585072011e-308);
+  CHECK(read_weight("4.9e-324") == std::numeric_limits<double>::denorm_min());
+  CHECK(read_weight("1e-400") == 0);
+  CHECK(read_weight("0.000" + std::string(400, '0') + "1e2") == 0);
+  CHECK(read_weight("0e999999999999999999999") == 0);
+  CHECK(read_weight("0." + std::string(400, '0') + "1e402") == 10);
+  CHECK_FALSE(std::signbit(read_weight("-0")));
+  CHECK(read_weight("123456789012345678901234567890", integer) == 123456789012345678901234567890.0);
+  CHECK(read_weight("18446744073709551616", integer) == 18446744073709551616.0);
+}
+
+TEST_CASE("the banner is checked word by word") {
+  check_refused("", ParseFault::bad_banner, 1);
+  check_refused("\n" + pattern, ParseFault::bad_banner, 1);
+  check_refused("3 3 1\n1 2\n", ParseFault::bad_banner, 1);
+  check_refused("%%MatrixMarket matrix coordinate pattern\n", ParseFault::bad_banner, 1);
+  check_refused("%%MatrixMarketmatrix coordinate pattern general\n", ParseFault::bad_banner, 1);
+  check_refused("%%MatrixMarket graph coordinate pattern general\n", ParseFault::unknown_object, 1);
+  check_refused("%%MatrixMarket vector coordinate pattern general\n", ParseFault::vector_object, 1);
+  check_refused("%%MatrixMarket matrix junk real general\n", ParseFault::unknown_format, 1);
+  check_refused("%%MatrixMarket matrix array real general\n2 2\n1\n", ParseFault::array_format, 1);
+  check_refused("%%MatrixMarket matrix coordinate quaternion general\n", ParseFault::unknown_field,
+                1);
+  check_refused("%%MatrixMarket matrix coordinate complex general\n", ParseFault::complex_field, 1);
+  check_refused("%%MatrixMarket matrix coordinate real junk\n", ParseFault::unknown_symmetry, 1);
+  check_refused("%%MatrixMarket matrix coordinate real hermitian\n", ParseFault::hermitian, 1);
+  check_refused("%%MatrixMarket matrix coordinate real skew-symmetric\n",
+                ParseFault::skew_symmetric, 1);
+  check_refused("%%MatrixMarket matrix coordinate real general extra\n",
+                ParseFault::trailing_characters, 1);
+}
+
+TEST_CASE("the size line is checked number by number") {
+  check_refused(pattern, ParseFault::missing_size_line, 1);
+  check_refused(pattern + "% only\n\n% comments\n", ParseFault::missing_size_line, 4);
+  check_refused(pattern + "\n3 3\n", ParseFault::bad_size_line, 3);
+  check_refused(pattern + "3\n", ParseFault::bad_size_line, 2);
+  check_refused(pattern + "3 3 x\n", ParseFault::bad_size_line, 2);
+  check_refused(pattern + "3 3 1.5\n", ParseFault::bad_size_line, 2);
+  check_refused(pattern + "-3 -3 1\n", ParseFault::bad_size_line, 2);
+  check_refused(pattern + "3 3 -1\n", ParseFault::bad_size_line, 2);
+  check_refused(pattern + "3 3 99999999999999999999\n", ParseFault::bad_size_line, 2);
+  check_refused(pattern + "3 3 1 1\n", ParseFault::trailing_characters, 2);
+  check_refused(pattern + "3 4 1\n", ParseFault::not_square, 2);
+  check_refused(pattern + "0 0 0\n", ParseFault::no_nodes, 2);
+  check_refused(pattern + "4294967295 4294967295 1\n", ParseFault::too_many_nodes, 2);
+  check_refused(pattern + "99999999999999999999 1 1\n", ParseFault::too_many_nodes, 2);
+  CHECK(read_text(pattern + "4294967294 4294967294 1\n1 4294967294\n").edges.targets ==
+        std::vector<NodeId>{4294967293});
+}
+
+TEST_CASE("entries are checked field by field") {
+  const std::string head = real + "3 3 2\n";
+  check_refused(head + "1 2 1\nx 2 1\n", ParseFault::bad_row_index, 4);
+  check_refused(head + "1.0 2 1\n", ParseFault::bad_row_index, 3);
+  check_refused(head + "1,2,1\n", ParseFault::bad_row_index, 3);
+  check_refused(head + "1 2x 1\n", ParseFault::bad_column_index, 3);
+  check_refused(head + "1\n", ParseFault::bad_column_index, 3);
+  check_refused(head + "1 - 1\n", ParseFault::bad_column_index, 3);
+  check_refused(head + "0 2 1\n", ParseFault::row_out_of_range, 3);
+  check_refused(head + "4 2 1\n", ParseFault::row_out_of_range, 3);
+  check_refused(head + "-1 2 1\n", ParseFault::row_out_of_range, 3);
+  check_refused(head + "1 0 1\n", ParseFault::column_out_of_range, 3);
+  check_refused(head + "1 4 1\n", ParseFault::column_out_of_range, 3);
+  check_refused(head + "18446744073709551617 1 1\n", ParseFault::row_out_of_range, 3);
+  check_refused(head + "1 4294967297 1\n", ParseFault::column_out_of_range, 3);
+  check_refused(head + "1 2\n", ParseFault::bad_weight, 3);
+  check_refused(head + "1 2 one\n", ParseFault::bad_weight, 3);
+  check_refused(head + "1 2 1.5.5\n", ParseFault::bad_weight, 3);
+  check_refused(head + "1 2 +-1\n", ParseFault::bad_weight, 3);
+  check_refused(head + "1 2 ++1\n", ParseFault::bad_weight, 3);
+  check_refused(head + "1 2 1e\n", ParseFault::bad_weight, 3);
+  check_refused(head + "1 2 0x10\n", ParseFault::bad_weight, 3);
+  check_refused(head + "1 2 -1\n", ParseFault::negative_weight, 3);
+  check_refused(head + "1 2 -1e-400\n", ParseFault::negative_weight, 3);
+  check_refused(head + "1 2 inf\n", ParseFault::weight_not_finite, 3);
+  check_refused(head + "1 2 -inf\n", ParseFault::weight_not_finite, 3);
+  check_refused(head + "1 2 nan\n", ParseFault::weight_not_finite, 3);
+  check_refused(head + "1 2 1e309\n", ParseFault::weight_not_finite, 3);
+  check_refused(head + "1 2 -1e309\n", ParseFault::weight_not_finite, 3);
+  check_refused(head + "1 2 1e99999999999999999999\n", ParseFault::weight_not_finite, 3);
+  check_refused(head + "1 2 1 1\n", ParseFault::trailing_characters, 3);
+  check_refused(head + "1 2 1 % note\n", ParseFault::trailing_characters, 3);
+  check_refused(integer + "3 3 1\n1 2 1.5\n", ParseFault::fractional_weight, 3);
+  check_refused(integer + "3 3 1\n1 2 1e3\n", ParseFault::fractional_weight, 3);
+  check_refused(integer + "3 3 1\n1 2 -4\n", ParseFault::negative_weight, 3);
+  check_refused(pattern + "3 3 1\n1 2 1\n", ParseFault::trailing_characters, 3);
+  check_refused(pattern + "3 3 1\n\n% c\n1\n", ParseFault::bad_column_index, 5);
+}
+
+TEST_CASE("the number of entries is checked") {
+  check_refused(pattern + "3 3 2\n1 2\n", ParseFault::too_few_entries, 3);
+  check_refused(pattern + "3 3 2\n", ParseFault::too_few_entries, 2);
+  check_refused(pattern + "3 3 1\n1 2\n\n1 3\n", ParseFault::too_many_entries, 5);
+  check_refused(pattern + "3 3 0\n1 2\n", ParseFault::too_many_entries, 3);
+  check_refused(pattern + "3 3 18446744073709551615\n1 2\n", ParseFault::too_few_entries, 3);
+  CHECK(read_text(pattern + "3 3 0\n").edges.entry_count() == 0);
+}
+
+TEST_CASE("binary data and endless lines are refused without reading on") {
+  const std::string head = pattern + "3 3 2\n";
+  const std::string nul(1, '\0');
+  check_refused(head + "1 2\n1 " + nul + "3\n", ParseFault::binary_data, 4);
+  check_refused(head + nul + nul + "\n", ParseFault::binary_data, 3);
+  check_refused(std::string(3 << 20, '\xff'), ParseFault::bad_banner, 1);
+  check_refused(head + std::string(3 << 20, '7'), ParseFault::line_too_long, 3);
+  check_refused(pattern + std::string(3 << 20, '7') + "\n", ParseFault::line_too_long, 2);
+}
+
+TEST_CASE("comments and blank lines may be longer than the buffer") {
+  const std::string comment = "%" + std::string(3 << 20, 'c') + "\n";
+  const std::string blank = std::string(5 << 20, ' ') + "\n";
+  const io::MatrixMarketGraph graph =
+      read_text(pattern + comment + blank + "3 3 1\n" + blank + comment + "1 2\n" + comment);
+  CHECK(graph.edges.entry_count() == 1);
+  CHECK(graph.header.lines == 4);
+}
+
+TEST_CASE("a file of many blocks keeps its order and its line numbers") {
+  std::string text = pattern + "1000000 1000000 300000\n";
+  for (int i = 1; i <= 300'000; ++i) {
+    text += std::to_string(i) + ' ' + std::to_string(1'000'000 - i) + '\n';
+  }
+  for (const bool compress : {false, true}) {
+    const EdgeList edges = read_text(text, compress).edges;
+    REQUIRE(edges.entry_count() == 300'000);
+    bool in_order = true;
+    for (NodeId i = 0; i < 300'000; ++i) {
+      in_order = in_order && edges.sources[i] == i && edges.targets[i] == 999'998 - i;
+    }
+    CHECK(in_order);
+  }
+  text.replace(text.rfind("\n300000 "), 8, "\n-00000 ");
+  try {
+    (void)read_text(text);
+    FAIL_CHECK("was read");
+  } catch (const io::ParseError& error) {
+    CHECK(error.line() == 300'002);
+  }
+}
+
+TEST_CASE("text parses the same whatever pieces it is cut into") {
+  const std::string text = "1 2 1.5\n\n% c\n2 3 4e2\r\n3 1 0\n2 2 7";
+  const io::MatrixMarketHeader header{
+      .field = io::MatrixMarketHeader::Field::real, .node_count = 3, .entries = 4, .lines = 2};
+  using Entry = std::tuple<NodeId, NodeId, double>;
+  std::vector<Entry> whole;
+  const auto into = [](std::vector<Entry>& entries) {
+    return [&entries](NodeId row, NodeId column, double weight) {
+      entries.emplace_back(row, column, weight);
+    };
+  };
+  const io::EntriesResult result = parse_entries(text, header, 4, into(whole));
+  CHECK_FALSE(result.fault.has_value());
+  CHECK(result.entries == 4);
+  CHECK(result.lines == 6);
+  CHECK(whole == std::vector<Entry>{{0, 1, 1.5}, {1, 2, 400}, {2, 0, 0}, {1, 1, 7}});
+  for (std::size_t cut = text.find('\n'); cut != std::string::npos;
+       cut = text.find('\n', cut + 1)) {
+    std::vector<Entry> pieces;
+    const auto first = parse_entries(text.substr(0, cut + 1), header, 4, into(pieces));
+    const auto second = parse_entries(text.substr(cut + 1), header, 4, into(pieces));
+    CHECK(pieces == whole);
+    CHECK(first.lines + second.lines == 6);
+  }
+}
+
+TEST_CASE("inputs that cannot be had are named") {
+  const TemporaryDirectory files;
+  CHECK_THROWS_WITH_AS(io::ByteSource((files / "missing.mtx").string()),
+                       doctest::Contains("missing.mtx: No such file"), io::InputError);
+  CHECK_THROWS_WITH_AS(io::ByteSource(files.path().string()), doctest::Contains("directory"),
+                       io::InputError);
+}
+
+TEST_CASE("compressed data that is cut off or damaged is refused as such") {
+  const TemporaryDirectory files;
+  std::string text = pattern + "1000 1000 20000\n";
+  for (int i = 0; i < 20'000; ++i) {
+    text +=
+        std::to_string(1 + i * 7919 % 1000) + ' ' + std::to_string(1 + i * 104'729 % 997) + '\n';
+  }
+  const fs::path path = files / "graph.mtx.gz";
+  write_gzip_file(path, text);
+  const auto bytes = fs::file_size(path);
+  const auto read = [&path] {
+    io::ByteSource source(path.string());
+    (void)io::read_matrix_market(source, SourceIndex::row);
+  };
+  CHECK_NOTHROW(read());
+  fs::resize_file(path, bytes / 2);
+  CHECK_THROWS_WITH_AS(read(), doctest::Contains("cut off"), io::InputError);
+  write_gzip_file(path, text);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(bytes / 2));
+  file << "damage in the middle";
+  file.close();
+  CHECK_THROWS_AS(read(), io::InputError);
+}
+
+TEST_CASE("quoted text in messages is short and printable") {
+  CHECK(io::quoted("abc") == "'abc'");
+  CHECK(io::quoted(std::string("a\0\xff", 3)) == "'a\\x00\\xff'");
+  CHECK(io::quoted(std::string(100, 'x')).size() < 40);
+}
+
+TEST_CASE("every fault has its own description") {
+  std::vector<std::string_view> seen;
+  for (int f = 0; f <= static_cast<int>(ParseFault::line_too_long); ++f) {
+    const std::string_view text = io::describe(static_cast<ParseFault>(f));
+    CHECK(text.size() > 10);
+    CHECK(std::find(seen.begin(), seen.end(), text) == seen.end());
+    seen.push_back(text);
+  }
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests

@@ -1,0 +1,186 @@
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "io/atomic_file.hpp"
+#include "io/report.hpp"
+#include "io/score_writer.hpp"
+#include "tests/support.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("io");
+
+namespace {
+
+const std::vector<double> scores = {0.1, 1.0 / 3, 5e-324, 0.30000000000000004};
+const std::vector<NodeId> order = {1, 3, 0, 2};
+
+std::string written(io::ScoreFormat format, const std::string& comment = {}) {
+  std::ostringstream out;
+  io::write_scores(out, format, scores, order, comment);
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("tsv and csv are ranked rows under a header, digits enough to read back") {
+  CHECK(written(io::ScoreFormat::tsv) ==
+        "rank\tnode\tscore\n1\t2\t0.3333333333333333\n2\t4\t0.30000000000000004\n3\t1\t0.1\n"
+        "4\t3\t5e-324\n");
+  CHECK(written(io::ScoreFormat::csv) ==
+        "rank,node,score\n1,2,0.3333333333333333\n2,4,0.30000000000000004\n3,1,0.1\n"
+        "4,3,5e-324\n");
+}
+
+TEST_CASE("json is an array of ranked rows") {
+  const auto json = nlohmann::json::parse(written(io::ScoreFormat::json));
+  REQUIRE(json.size() == 4);
+  for (std::size_t place = 0; place < 4; ++place) {
+    CHECK(json[place]["rank"] == place + 1);
+    CHECK(json[place]["node"] == order[place] + 1);
+    CHECK(json[place]["score"].get<double>() == scores[order[place]]);
+  }
+}
+
+TEST_CASE("ranked formats of no nodes are still well-formed") {
+  std::ostringstream json, tsv;
+  io::write_scores(json, io::ScoreFormat::json, scores, {});
+  io::write_scores(tsv, io::ScoreFormat::tsv, scores, {});
+  CHECK(nlohmann::json::parse(json.str()).empty());
+  CHECK(tsv.str() == "rank\tnode\tscore\n");
+}
+
+TEST_CASE("mtx is a dense vector in node order, with the comment") {
+  CHECK(written(io::ScoreFormat::matrix_market, "two\nlines") ==
+        "%%MatrixMarket matrix array real general\n% two\n% lines\n4 1\n0.1\n0.3333333333333333\n"
+        "5e-324\n0.30000000000000004\n");
+}
+
+TEST_CASE("npy is NumPy's format: magic, padded header, little-endian float64") {
+  const std::string bytes = written(io::ScoreFormat::npy);
+  REQUIRE(bytes.size() % 64 == scores.size() * sizeof(double) % 64);
+  CHECK(bytes.substr(0, 8) == std::string("\x93NUMPY\1\0", 8));
+  const std::size_t header = static_cast<unsigned char>(bytes[8]) +
+                             std::size_t{256} * static_cast<unsigned char>(bytes[9]);
+  CHECK((10 + header) % 64 == 0);
+  CHECK(bytes.substr(10, header).find("'descr': '<f8', 'fortran_order': False, 'shape': (4,)") !=
+        std::string::npos);
+  CHECK(bytes[9 + header] == '\n');
+  REQUIRE(bytes.size() == 10 + header + sizeof(double) * scores.size());
+  CHECK(std::memcmp(bytes.data() + 10 + header, scores.data(), sizeof(double) * scores.size()) ==
+        0);
+}
+
+TEST_CASE("format names are the extensions") {
+  for (const char* name : {"tsv", "csv", "json", "mtx", "npy"}) {
+    CHECK(io::score_format_named(name).has_value());
+  }
+  CHECK_FALSE(io::score_format_named("txt").has_value());
+  CHECK_FALSE(io::score_format_named("").has_value());
+}
+
+TEST_CASE("a file appears whole or not at all") {
+  const TemporaryDirectory files;
+  const fs::path path = files / "out.tsv";
+  const auto file_count = [&files] {
+    return std::distance(fs::directory_iterator(files.path()), fs::directory_iterator());
+  };
+  SUBCASE("without commit nothing is left") {
+    {
+      io::AtomicFile file(path.string());
+      file.stream() << "half";
+    }
+    CHECK(file_count() == 0);
+  }
+  SUBCASE("the old file stays until commit") {
+    write_file(path, "old");
+    {
+      io::AtomicFile file(path.string());
+      file.stream() << "half" << std::flush;
+      CHECK(read_file(path) == "old");
+    }
+    CHECK(read_file(path) == "old");
+    {
+      io::AtomicFile file(path.string());
+      file.stream() << "new";
+      file.commit();
+    }
+    CHECK(read_file(path) == "new");
+    CHECK(file_count() == 1);
+  }
+  SUBCASE("a symbolic link keeps pointing where it did") {
+    write_file(files / "target", "old");
+    fs::create_symlink("target", path);
+    io::AtomicFile file(path.string());
+    file.stream() << "new";
+    file.commit();
+    CHECK(fs::is_symlink(path));
+    CHECK(read_file(files / "target") == "new");
+  }
+  SUBCASE("what cannot be written is an error") {
+    CHECK_THROWS_AS(io::AtomicFile((files / "missing/out.tsv").string()), io::OutputError);
+    CHECK_THROWS_AS(io::AtomicFile(files.path().string()), io::OutputError);
+    io::AtomicFile full("/dev/full");
+    full.stream() << "x";
+    CHECK_THROWS_WITH_AS(full.commit(), doctest::Contains("No space left"), io::OutputError);
+  }
+}
+
+TEST_CASE("the report is JSON with every field") {
+  io::Report report;
+  report.graph = {.path = "a\"b\xff.mtx",
+                  .nodes = 4,
+                  .entries = 5,
+                  .links = 6,
+                  .dangling = 1,
+                  .weighted = true,
+                  .symmetric = false,
+                  .source = "row"};
+  report.options = {.alpha = 0.85,
+                    .dangling = "teleport",
+                    .assignment = false,
+                    .engine = "auto",
+                    .threads = 2,
+                    .tolerance = 1e-8,
+                    .max_iterations = 1000};
+  report.engine = "cpu";
+  report.device = "CPU, 2 threads";
+  report.precision = "double";
+  report.iterations = 3;
+  report.converged = true;
+  report.error_bound = 1e-9;
+  report.certified_depth = 4;
+  report.residual_history = {0.5, 0.25, 0.1};
+  report.seconds = {1, 2, 3, 4, 5, 6, 21};
+  report.version = "9.9";
+  std::ostringstream out;
+  io::write_report(out, report);
+  const auto json = nlohmann::json::parse(out.str());
+  CHECK(json["schema_version"] == 1);
+  CHECK(json["graph"]["path"].get<std::string>().starts_with("a\"b"));
+  CHECK(json["graph"]["nodes"] == 4);
+  CHECK(json["graph"]["entries"] == 5);
+  CHECK(json["graph"]["links"] == 6);
+  CHECK(json["graph"]["dangling"] == 1);
+  CHECK(json["graph"]["weighted"] == true);
+  CHECK(json["graph"]["source"] == "row");
+  CHECK(json["options"]["alpha"] == 0.85);
+  CHECK(json["options"]["tolerance"] == 1e-8);
+  CHECK(json["options"]["max_iterations"] == 1000);
+  CHECK(json["kernel"].is_null());
+  CHECK(json["device"] == "CPU, 2 threads");
+  CHECK(json["converged"] == true);
+  CHECK(json["error_bound"] == 1e-9);
+  CHECK(json["certified_depth"] == 4);
+  CHECK(json["residual_history"] == std::vector<double>{0.5, 0.25, 0.1});
+  for (const char* phase : {"read", "build", "upload", "solve", "rank", "write", "total"}) {
+    CHECK(json["seconds"][phase].is_number());
+  }
+  CHECK(json["version"] == "9.9");
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests

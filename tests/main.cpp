@@ -1,0 +1,25 @@
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "gpu/pagerank.hpp"
+#include "tests/support.hpp"
+
+int main(int argc, char** argv) {
+  constexpr int skipped = 77;
+  if (pagerank::tests::tested_engines() == "gpu") {
+    const std::string reason = pagerank::gpu::unavailable_reason();
+    if (!reason.empty()) {
+      const char* require = std::getenv("PAGERANK_REQUIRE_GPU");
+      const bool required = require != nullptr && std::string(require) == "1";
+      std::cerr << (required ? "FAILED" : "SKIPPED") << ": the GPU tests need a GPU: " << reason
+                << '\n';
+      return required ? EXIT_FAILURE : skipped;
+    }
+  }
+  doctest::Context context(argc, argv);
+  return context.run();
+}

@@ -1,0 +1,139 @@
+#include "tests/support.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "core/cpu_engine.hpp"
+#include "gpu/pagerank.hpp"
+
+namespace pagerank::tests {
+
+fs::path source_dir() {
+  if (const char* dir = std::getenv("PAGERANK_SOURCE_DIR")) return dir;
+  return PAGERANK_SOURCE_DIR;
+}
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string name = (fs::temp_directory_path() / "pagerank-test-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+  path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+void write_file(const fs::path& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
+}
+
+void write_gzip_file(const fs::path& path, const std::string& bytes) {
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+  if (gzclose(file) != Z_OK) throw std::runtime_error("cannot write " + path.string());
+}
+
+std::string read_file(const fs::path& path) {
+  gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) throw std::runtime_error("cannot open " + path.string());
+  std::string bytes;
+  char buffer[1 << 16];
+  for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;) {
+    bytes.append(buffer, static_cast<std::size_t>(got));
+  }
+  gzclose(file);
+  return bytes;
+}
+
+double l1_distance(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return std::nan("");
+  long double distance = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) distance += std::abs(a[i] - b[i]);
+  return static_cast<double>(distance);
+}
+
+RunResult run_pagerank(const std::vector<std::string>& arguments, const std::string& input) {
+  const TemporaryDirectory files;
+  write_file(files / "in", input);
+  const std::string program =
+      (fs::read_symlink("/proc/self/exe").parent_path() / "pagerank").string();
+  std::vector<const char*> argv = {program.c_str()};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  argv.push_back(nullptr);
+
+  const auto begin = std::chrono::steady_clock::now();
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork failed");
+  if (child == 0) {
+    const auto redirect = [&files](const char* name, int flags, int to) {
+      dup2(open((files / name).c_str(), flags, 0600), to);
+    };
+    redirect("in", O_RDONLY, STDIN_FILENO);
+    redirect("out", O_WRONLY | O_CREAT, STDOUT_FILENO);
+    redirect("err", O_WRONLY | O_CREAT, STDERR_FILENO);
+    execv(program.c_str(), const_cast<char* const*>(argv.data()));
+    _exit(127);
+  }
+  int status = 0;
+  rusage usage{};
+  wait4(child, &status, 0, &usage);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          read_file(files / "out"), read_file(files / "err"), elapsed.count(),
+          static_cast<std::uint64_t>(usage.ru_maxrss) * 1024};
+}
+
+std::string tested_engines() {
+  const char* engines = std::getenv("PAGERANK_TEST_ENGINES");
+  return engines != nullptr ? engines : "cpu";
+}
+
+std::vector<EngineCase> engine_cases() {
+  std::vector<EngineCase> cases;
+  for (const Precision precision : {Precision::float64, Precision::float32}) {
+    const std::string type = precision == Precision::float64 ? " double" : " float";
+    if (tested_engines() == "gpu") {
+      for (const gpu::Kernel& kernel : gpu::kernels()) {
+        const std::string name(kernel.name);
+        cases.push_back({"gpu " + name + type, precision, [=](const TransitionMatrix& matrix) {
+                           return std::make_unique<gpu::Engine>(
+                               matrix, gpu::EngineOptions{.kernel = name, .precision = precision});
+                         }});
+      }
+    } else {
+      for (const int threads : {1, 3}) {
+        cases.push_back({"cpu " + std::to_string(threads) + type, precision,
+                         [=](const TransitionMatrix& matrix) {
+                           return std::make_unique<CpuEngine>(
+                               matrix,
+                               CpuEngineOptions{.threads = threads, .precision = precision});
+                         }});
+      }
+    }
+  }
+  return cases;
+}
+
+EdgeList make_graph(NodeId nodes, const std::vector<std::pair<NodeId, NodeId>>& links,
+                    const std::vector<double>& weights) {
+  EdgeList edges;
+  edges.node_count = nodes;
+  for (const auto& [source, target] : links) edges.add_entry(SourceIndex::row, source, target);
+  edges.weights = weights;
+  return edges;
+}
+
+}  // namespace pagerank::tests

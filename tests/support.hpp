@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/edge_list.hpp"
+#include "core/pagerank.hpp"
+#include "core/transition_matrix.hpp"
+
+namespace pagerank::tests {
+
+namespace fs = std::filesystem;
+
+/// The checkout: PAGERANK_SOURCE_DIR of the environment, or where the tests were built from.
+[[nodiscard]] fs::path source_dir();
+
+/// A directory of its own for each test case that asks, removed at the end.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  [[nodiscard]] fs::path operator/(const std::string& name) const { return path_ / name; }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void write_file(const fs::path& path, const std::string& bytes);
+void write_gzip_file(const fs::path& path, const std::string& bytes);
+[[nodiscard]] std::string read_file(const fs::path& path);  ///< Decompresses .gz.
+
+[[nodiscard]] double l1_distance(const std::vector<double>& a, const std::vector<double>& b);
+
+/// What a finished run of the program left.
+struct RunResult {
+  int status;  ///< Exit status, or 128 + signal.
+  std::string out, err;
+  double seconds;
+  std::uint64_t peak_bytes;  ///< Of resident memory.
+};
+
+/// Runs the program that was built beside the tests. `input` becomes its standard input.
+[[nodiscard]] RunResult run_pagerank(const std::vector<std::string>& arguments,
+                                     const std::string& input = {});
+
+/// An engine under test.
+struct EngineCase {
+  std::string name;  ///< "cpu double", "gpu vector float"
+  Precision precision;
+  std::function<std::unique_ptr<Engine>(const TransitionMatrix&)> make;
+};
+
+/// "cpu" (the default) or "gpu": the environment's PAGERANK_TEST_ENGINES.
+[[nodiscard]] std::string tested_engines();
+
+/// CPU: both precisions, several numbers of threads. GPU: every kernel in both precisions.
+[[nodiscard]] std::vector<EngineCase> engine_cases();
+
+/// A graph from pairs (source, target), counted from 0.
+[[nodiscard]] EdgeList make_graph(NodeId nodes, const std::vector<std::pair<NodeId, NodeId>>& links,
+                                  const std::vector<double>& weights = {});
+
+}  // namespace pagerank::tests
