@@ -54,6 +54,8 @@ ChosenEngine choose_engine(const Options& options, const TransitionMatrix& matri
   }
   try {
     return make_gpu_engine(options, matrix);
+  } catch (const gpu::NoDevice& error) {
+    return make_cpu_engine(options, matrix, error.what());
   } catch (const OutOfMemory& error) {
     return make_cpu_engine(options, matrix, error.what());
   }

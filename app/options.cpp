@@ -22,14 +22,14 @@ struct Named {
   Enum value;
 };
 
-constexpr std::array engines = {Named{"auto", EngineChoice::automatic},
-                                Named{"gpu", EngineChoice::gpu}, Named{"cpu", EngineChoice::cpu}};
-constexpr std::array sources = {Named{"row", SourceIndex::row},
-                                Named{"column", SourceIndex::column}};
-constexpr std::array precisions = {Named{"double", Precision::float64},
-                                   Named{"float", Precision::float32}};
-constexpr std::array policies = {Named{"teleport", DanglingPolicy::teleport},
-                                 Named{"error", DanglingPolicy::error}};
+constexpr std::array<Named<EngineChoice>, 3> engines = {
+    {{"auto", EngineChoice::automatic}, {"gpu", EngineChoice::gpu}, {"cpu", EngineChoice::cpu}}};
+constexpr std::array<Named<SourceIndex>, 2> sources = {
+    {{"row", SourceIndex::row}, {"column", SourceIndex::column}}};
+constexpr std::array<Named<Precision>, 2> precisions = {
+    {{"double", Precision::float64}, {"float", Precision::float32}}};
+constexpr std::array<Named<DanglingPolicy>, 2> policies = {
+    {{"teleport", DanglingPolicy::teleport}, {"error", DanglingPolicy::error}}};
 
 template <class Table, class Enum>
 const char* name_in(const Table& table, Enum value) {

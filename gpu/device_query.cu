@@ -2,15 +2,8 @@
 
 #include "gpu/cuda_check.cuh"
 #include "gpu/pagerank.hpp"
-#include "gpu/spmv.cuh"
 
 namespace pagerank::gpu {
-namespace {
-
-__global__ void probe() {}
-
-}  // namespace
-
 std::string unavailable_reason(int device) {
   int driver = 0;
   if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
@@ -24,14 +17,6 @@ std::string unavailable_reason(int device) {
   if (device < 0 || device >= count) {
     return "there is no GPU " + std::to_string(device) + ", the last is " +
            std::to_string(count - 1);
-  }
-  // Fails where the program holds no code for the device, or where it cannot be entered.
-  cudaFuncAttributes attributes{};
-  cudaError_t error = cudaSetDevice(device);
-  if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, probe);
-  if (error != cudaSuccess) {
-    cudaGetLastError();
-    return "GPU " + std::to_string(device) + ": " + cudaGetErrorString(error);
   }
   return {};
 }

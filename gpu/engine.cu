@@ -10,6 +10,9 @@
 namespace pagerank::gpu {
 namespace {
 
+/// Loads only on a device that the program holds code for.
+__global__ void probe() {}
+
 /// The graph on the device, the prepared kernel and the vectors of a solve.
 template <class T>
 class PreparedGraph {
@@ -97,12 +100,7 @@ class Engine::Impl {
   Impl(const TransitionMatrix& matrix, const EngineOptions& options)
       : kernel_(find_spmv_kernel(options.kernel)), device_(options.device) {
     if (matrix.node_count() == 0) throw std::invalid_argument("the graph has no nodes");
-    if (const std::string reason = unavailable_reason(device_); !reason.empty()) {
-      throw NoDevice(reason);
-    }
-    cudaDeviceProp properties{};
-    PAGERANK_CUDA(cudaGetDeviceProperties(&properties, device_));
-    name_ = properties.name;
+    enter_device();
     if (!matrix.dangling.empty()) {
       first_dangling_ = matrix.dangling.front();
       dangling_count_ = matrix.dangling.size();
@@ -126,6 +124,24 @@ class Engine::Impl {
   [[nodiscard]] std::string_view kernel() const { return kernel_.name; }
 
  private:
+  /// Throws NoDevice where the device is not there, cannot be entered (another process holds it,
+  /// say), or is one that this program was not built for.
+  void enter_device() {
+    if (const std::string reason = unavailable_reason(device_); !reason.empty()) {
+      throw NoDevice(reason);
+    }
+    cudaDeviceProp properties{};
+    cudaFuncAttributes attributes{};
+    cudaError_t error = cudaGetDeviceProperties(&properties, device_);
+    if (error == cudaSuccess) error = cudaSetDevice(device_);
+    if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, probe);
+    if (error != cudaSuccess) {
+      cudaGetLastError();
+      throw NoDevice("GPU " + std::to_string(device_) + ": " + cudaGetErrorString(error));
+    }
+    name_ = properties.name;
+  }
+
   template <class T>
   void prepare(std::unique_ptr<PreparedGraph<T>>& prepared, const TransitionMatrix& matrix) {
     const std::size_t needed = PreparedGraph<T>::bytes(matrix, kernel_);

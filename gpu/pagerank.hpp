@@ -44,7 +44,8 @@ struct Kernel {
   std::string_view lesson;  ///< One line: what it does differently.
 };
 
-/// Why GPU `device` cannot be used; empty if it can. Enters the device: its context is created.
+/// Why GPU `device` cannot be used as far as the driver tells without entering it (which takes a
+/// fifth of a second); empty if it can.
 [[nodiscard]] std::string unavailable_reason(int device = 0);
 
 /// The devices that the driver shows; none without CUDA or a driver.

@@ -1,5 +1,6 @@
 // NVIDIA's library: the baseline that our kernels are measured against. It needs what they do
 // without: a values array for unweighted graphs too, and signed offsets and columns of one width.
+#include <algorithm>
 #include <limits>
 
 #include "gpu/cuda_handles.cuh"
@@ -67,15 +68,18 @@ class CusparseSpmv final : public Spmv<T> {
     PAGERANK_CUSPARSE(cusparseSetStream(handle, stream));
     const cusparseIndexType_t index = narrow ? CUSPARSE_INDEX_32I : CUSPARSE_INDEX_64I;
     const auto n = static_cast<std::int64_t>(matrix.rows);
+    // cuSPARSE refuses more elements than a matrix has places, which repeated links can make:
+    // pretend to columns that no element names.
+    columns_ = std::max(n, static_cast<std::int64_t>((links + matrix.rows - 1) / matrix.rows));
     cusparseConstSpMatDescr_t descriptor = nullptr;
-    PAGERANK_CUSPARSE(cusparseCreateConstCsr(&descriptor, n, n, static_cast<std::int64_t>(links),
-                                             offsets, columns, values, index, index,
-                                             CUSPARSE_INDEX_BASE_ZERO, type));
+    PAGERANK_CUSPARSE(cusparseCreateConstCsr(&descriptor, n, columns_,
+                                             static_cast<std::int64_t>(links), offsets, columns,
+                                             values, index, index, CUSPARSE_INDEX_BASE_ZERO, type));
     matrix_.reset(descriptor);
 
     // The size of the buffer and the preprocessing depend on the matrix, not on these vectors.
     DeviceBuffer<T> any(matrix.rows);
-    const auto x = make_x(any.data(), n);
+    const auto x = make_x(any.data(), columns_);
     const auto y = make_y(any.data(), n);
     std::size_t bytes = 0;
     PAGERANK_CUSPARSE(cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
@@ -91,7 +95,7 @@ class CusparseSpmv final : public Spmv<T> {
 
   void multiply(const T* x, T* y, cudaStream_t stream) override {
     PAGERANK_CUSPARSE(cusparseSetStream(handle_.get(), stream));
-    const auto x_vector = make_x(x, rows_);
+    const auto x_vector = make_x(x, columns_);
     const auto y_vector = make_y(y, rows_);
     PAGERANK_CUSPARSE(cusparseSpMV(handle_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
                                    matrix_.get(), x_vector.get(), &zero, y_vector.get(), type,
@@ -121,7 +125,7 @@ class CusparseSpmv final : public Spmv<T> {
   DeviceBuffer<char> buffer_;
   CusparseHandle handle_;
   CusparseMatrix matrix_;
-  std::int64_t rows_ = 0;
+  std::int64_t rows_ = 0, columns_ = 0;
 };
 
 /// A graph without links: cuSPARSE takes no null pointers, and there is nothing to multiply.

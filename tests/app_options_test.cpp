@@ -16,7 +16,7 @@ namespace {
 
 using app::Options;
 
-Options parse(std::vector<std::string> arguments) {
+Options parse(const std::vector<std::string>& arguments) {
   std::vector<const char*> argv = {"pagerank"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   return app::parse_options(static_cast<int>(argv.size()), argv.data());

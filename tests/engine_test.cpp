@@ -105,14 +105,18 @@ const std::vector<NamedGraph>& graphs() {
 }
 
 /// What is asked for, and what must come. In double that is the same. In float, rounding alone
-/// moves the scores: worst where an alternating graph (a hub and its leaves) locks into a cycle of
-/// two roundings, which the certificate shows.
+/// moves the scores by up to 2^-24 / (1 - alpha) for each vector that is rounded, and the
+/// certificate can be several times that: worst where a hub and its leaves lock into a cycle of two
+/// roundings.
 struct Expectation {
   double tolerance;
   double bound;
+  double distance;
 };
-Expectation expectation(Precision precision) {
-  return precision == Precision::float64 ? Expectation{1e-12, 1e-12} : Expectation{1e-6, 2e-6};
+Expectation expectation(Precision precision, double alpha = 0.85) {
+  if (precision == Precision::float64) return {1e-12, 1e-12, 1e-12};
+  const double rounding = std::max(1.0, 0.15 / (1 - alpha));
+  return {1e-6, 4e-6 * rounding, 2e-6 * rounding};
 }
 
 void check_solution(const Solution& solution, const std::vector<double>& exact,
@@ -120,19 +124,23 @@ void check_solution(const Solution& solution, const std::vector<double>& exact,
   CHECK(solution.converged == (solution.error_bound <= expected.tolerance));
   CHECK(solution.error_bound <= expected.bound);
   CHECK(solution.iterations == solution.changes.size());
-  CHECK(l1_distance(solution.scores, exact) <= solution.error_bound + 1e-14);  // exact's own digits
+  const double distance = l1_distance(solution.scores, exact);
+  CHECK(distance <= expected.distance);
+  CHECK(distance <= solution.error_bound + 1e-14);  // the reference's own digits
 }
 
-/// Solves with every engine; checks against `exact`, and that all take the same iterations +-1.
+/// Solves with every engine; checks against `exact`, and that all that converge take the same
+/// number of iterations, give or take one: the cheapest guard against a kernel that skips rows.
 void check_engines(const EdgeList& edges, const std::vector<double>& exact, double alpha) {
   const TransitionMatrix matrix = make_transition_matrix(edges);
   std::map<Precision, std::pair<std::uint32_t, std::uint32_t>> iterations;  // least, most
   for (const EngineCase& engine : engine_cases()) {
     CAPTURE(engine.name);
-    const Expectation expected = expectation(engine.precision);
+    const Expectation expected = expectation(engine.precision, alpha);
     const Solution solution =
         engine.make(matrix)->solve({.alpha = alpha}, {.tolerance = expected.tolerance});
     check_solution(solution, exact, expected);
+    if (!solution.converged) continue;
     auto [at, first] =
         iterations.try_emplace(engine.precision, solution.iterations, solution.iterations);
     at->second.first = std::min(at->second.first, solution.iterations);

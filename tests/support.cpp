@@ -51,7 +51,9 @@ std::string read_file(const fs::path& path) {
   if (file == nullptr) throw std::runtime_error("cannot open " + path.string());
   std::string bytes;
   char buffer[1 << 16];
-  for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;) {
+  for (;;) {
+    const int got = gzread(file, buffer, sizeof buffer);
+    if (got <= 0) break;
     bytes.append(buffer, static_cast<std::size_t>(got));
   }
   gzclose(file);
@@ -108,7 +110,8 @@ std::vector<EngineCase> engine_cases() {
     if (tested_engines() == "gpu") {
       for (const gpu::Kernel& kernel : gpu::kernels()) {
         const std::string name(kernel.name);
-        cases.push_back({"gpu " + name + type, precision, [=](const TransitionMatrix& matrix) {
+        cases.push_back({std::string("gpu ").append(name).append(type), precision,
+                         [=](const TransitionMatrix& matrix) {
                            return std::make_unique<gpu::Engine>(
                                matrix, gpu::EngineOptions{.kernel = name, .precision = precision});
                          }});
