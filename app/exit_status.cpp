@@ -22,7 +22,8 @@ bool is_one_of(const std::exception& error) {
 ExitStatus status_of(const std::exception& error) {
   if (is_one_of<UsageError>(error)) return ExitStatus::bad_usage;
   if (is_one_of<io::InputError, DanglingNodesError>(error)) return ExitStatus::bad_input;
-  if (is_one_of<OutOfMemory, std::bad_alloc, gpu::NotCompiled, gpu::NoDevice>(error)) {
+  if (is_one_of<OutOfMemory, std::bad_alloc, gpu::NotCompiled, gpu::NoDevice, gpu::KernelRefused>(
+          error)) {
     return ExitStatus::unable;
   }
   return ExitStatus::failed;

@@ -37,9 +37,10 @@ double change_for_tolerance(double alpha, double tolerance) {
 
 double error_from_residual(double alpha, double residual) {
   // Every G(x)_i is a sum of products >= 0. With compensated sums its relative error is a few units
-  // roundoff whatever the row's length (operands of a product: 3, sum: 2, alpha and the teleport
-  // term: 6; the dangling mass, added up in a tree, some 20 more), and ||G(x)||_1 = 1: 64 units
-  // cover it.
+  // roundoff whatever the row's length (elements of B: 4, products: 2, sum: 2, alpha and the
+  // teleport term: 6; the dangling mass, added up compensated and then in a tree, some 20 more),
+  // and
+  // ||G(x)||_1 = 1: 64 units cover it.
   constexpr double unit_roundoff = std::numeric_limits<double>::epsilon() / 2;
   return (residual + 64 * unit_roundoff) / (1 - alpha);
 }
@@ -73,23 +74,25 @@ Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
   Solution solution;
   const double target = change_for_tolerance(problem.alpha, options.tolerance);
   StallDetector changes, bounds;
+  bool reached = false;    // the change promises the tolerance
   bool certified = false;  // error_bound belongs to the current x
-  while (solution.iterations < options.max_iterations && !options.stop.stop_requested()) {
-    const double change = iteration.step();
-    certified = false;
-    ++solution.iterations;
-    solution.changes.push_back(change);
-    if (options.observer) {
-      options.observer({solution.iterations, change, error_from_change(problem.alpha, change)});
-    }
-    if (change <= target) {
-      solution.error_bound = error_from_residual(problem.alpha, iteration.residual());
-      certified = true;
-      if (solution.error_bound <= options.tolerance || bounds.stalled_at(solution.error_bound)) {
-        break;
+  bool done = false;
+  while (!done && solution.iterations < options.max_iterations && !options.stop.stop_requested()) {
+    // Once the change is small enough, every iteration is followed by the residual.
+    const std::uint32_t limit = reached ? 1 : options.max_iterations - solution.iterations;
+    for (const double change : iteration.advance(target, limit)) {
+      ++solution.iterations;
+      solution.changes.push_back(change);
+      if (options.observer) {
+        options.observer({solution.iterations, change, error_from_change(problem.alpha, change)});
       }
-    } else if (changes.stalled_at(change)) {
-      break;
+      reached = reached || change <= target;
+      done = changes.stalled_at(change) && !reached;
+    }
+    certified = reached;
+    if (reached) {
+      solution.error_bound = error_from_residual(problem.alpha, iteration.residual());
+      done = solution.error_bound <= options.tolerance || bounds.stalled_at(solution.error_bound);
     }
   }
   if (!certified) {

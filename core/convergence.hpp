@@ -41,8 +41,9 @@ void require_no_dangling(const TransitionMatrix& matrix, const Problem& problem)
 class Iteration {
  public:
   virtual ~Iteration() = default;
-  /// x <- G(x); returns ||x_k - x_(k-1)||_1.
-  virtual double step() = 0;
+  /// x <- G(x) until ||x_k - x_(k-1)||_1 <= target, but at least once and at most `limit` times, or
+  /// as often as the engine goes without asking. Returns the change of each iteration.
+  virtual std::vector<double> advance(double target, std::uint32_t limit) = 0;
   /// ||G(x) - x||_1 of the current x, as error_from_residual() wants it.
   virtual double residual() = 0;
   /// The current x in node order.

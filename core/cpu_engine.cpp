@@ -38,7 +38,17 @@ class CpuIteration final : public Iteration {
     for (const NodeId node : matrix.dangling) dangling_mass_ += x_[node];
   }
 
-  double step() override {
+  /// One at a time: here asking costs nothing.
+  std::vector<double> advance(double, std::uint32_t) override { return {step()}; }
+
+  double residual() override { return residual_l1(matrix_, problem_, x_, threads_); }
+
+  std::vector<double> scores() override { return x_; }
+
+ private:
+  [[nodiscard]] T scaled(NodeId i) const { return T(x_[i] * matrix_.inverse_out_weight[i]); }
+
+  double step() {
     const double n = matrix_.node_count();
     const double base = (problem_.alpha * dangling_mass_ + (1 - problem_.alpha)) / n;
     const auto sums = parallel_sum_blocks<RowSums>(
@@ -48,13 +58,6 @@ class CpuIteration final : public Iteration {
     dangling_mass_ = sums.dangling_mass;
     return sums.change;
   }
-
-  double residual() override { return residual_l1(matrix_, problem_, x_, threads_); }
-
-  std::vector<double> scores() override { return x_; }
-
- private:
-  [[nodiscard]] T scaled(NodeId i) const { return T(x_[i] * matrix_.inverse_out_weight[i]); }
 
   /// (B x)_row, in pieces short enough for plain addition; the pieces' sums are compensated, so
   /// that a hub with millions of in-links keeps its digits.

@@ -81,6 +81,8 @@ class OutOfMemory : public std::runtime_error {
  public:
   /// `where`: "host" or the device's name. `needed` and `available` in bytes.
   OutOfMemory(const std::string& where, std::uint64_t needed, std::uint64_t available);
+  /// For an allocation of unknown size inside a library; `what` names it.
+  explicit OutOfMemory(const std::string& what) : std::runtime_error(what) {}
 };
 
 }  // namespace pagerank

@@ -1,26 +1,26 @@
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <numeric>
 #include <vector>
 
+#include "core/threads.hpp"
 #include "core/types.hpp"
 
 namespace pagerank {
-
-/// The number of threads to use where `requested` were asked for; 0 asks for what OpenMP offers.
-[[nodiscard]] inline int thread_count(int requested) {
-  return requested > 0 ? requested : omp_get_max_threads();
-}
 
 /// Calls body(i) for each i in [0, count), handed out to the threads as they get free. Rethrows
 /// the first exception of the lowest i that threw.
 template <class Body>
 void parallel_for(std::size_t count, int threads, Body body) {
+  // Waking threads for one piece of work costs a small graph more than the work.
+  threads = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), count));
+  if (threads <= 1) {
+    for (std::size_t i = 0; i < count; ++i) body(i);
+    return;
+  }
   std::exception_ptr error;
   std::size_t error_at = count;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)

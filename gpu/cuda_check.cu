@@ -17,11 +17,18 @@ std::string at(const char* call, const char* file, int line) {
 }  // namespace
 
 void throw_cuda_error(cudaError_t error, const char* call, const char* file, int line) {
-  throw CudaError(at(call, file, line) + ": " + cudaGetErrorString(error));
+  const std::string message = at(call, file, line) + ": " + cudaGetErrorString(error);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // not sticky: clear it
+    throw OutOfMemory(message);
+  }
+  throw CudaError(message);
 }
 
 void throw_cusparse_error(cusparseStatus_t status, const char* call, const char* file, int line) {
-  throw CudaError(at(call, file, line) + ": " + cusparseGetErrorString(status));
+  const std::string message = at(call, file, line) + ": " + cusparseGetErrorString(status);
+  if (status == CUSPARSE_STATUS_ALLOC_FAILED) throw OutOfMemory(message);
+  throw CudaError(message);
 }
 
 }  // namespace pagerank::gpu

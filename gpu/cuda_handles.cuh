@@ -34,26 +34,28 @@ class PinnedValue {
   PinnedValue& operator=(const PinnedValue&) = delete;
   ~PinnedValue() { cudaFreeHost(value_); }
 
-  [[nodiscard]] T* operator&() { return value_; }
-  [[nodiscard]] const T* operator->() const { return value_; }
+  [[nodiscard]] T* get() { return value_; }
+  [[nodiscard]] T& operator*() { return *value_; }
 
  private:
   T* value_ = nullptr;
 };
 
-/// Owners of cuSPARSE's opaque objects.
+/// Owners of opaque objects, each with the call that ends it.
 template <class Handle, auto destroy>
-struct CusparseDestroy {
+struct HandleDestroy {
   using pointer = Handle;
   void operator()(Handle handle) const noexcept { destroy(handle); }
 };
 template <class Handle, auto destroy>
-using CusparseOwner =
-    std::unique_ptr<std::remove_pointer_t<Handle>, CusparseDestroy<Handle, destroy>>;
+using HandleOwner = std::unique_ptr<std::remove_pointer_t<Handle>, HandleDestroy<Handle, destroy>>;
 
-using CusparseHandle = CusparseOwner<cusparseHandle_t, cusparseDestroy>;
-using CusparseMatrix = CusparseOwner<cusparseConstSpMatDescr_t, cusparseDestroySpMat>;
-using CusparseVector = CusparseOwner<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
-using CusparseConstVector = CusparseOwner<cusparseConstDnVecDescr_t, cusparseDestroyDnVec>;
+using CudaGraph = HandleOwner<cudaGraph_t, cudaGraphDestroy>;
+using CudaGraphExec = HandleOwner<cudaGraphExec_t, cudaGraphExecDestroy>;
+
+using CusparseHandle = HandleOwner<cusparseHandle_t, cusparseDestroy>;
+using CusparseMatrix = HandleOwner<cusparseConstSpMatDescr_t, cusparseDestroySpMat>;
+using CusparseVector = HandleOwner<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
+using CusparseConstVector = HandleOwner<cusparseConstDnVecDescr_t, cusparseDestroyDnVec>;
 
 }  // namespace pagerank::gpu

@@ -47,6 +47,9 @@ class DeviceBuffer {
   void upload(const std::vector<T>& host) {
     if (size_ == 0) return;
     PAGERANK_CUDA(cudaMemcpy(data_, host.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
+    // cudaMemcpy from pageable memory may return while the last piece is still on its way, and the
+    // engine's stream does not wait for the default one.
+    PAGERANK_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
   }
   [[nodiscard]] std::vector<T> download() const {
     std::vector<T> host(size_);

@@ -47,6 +47,10 @@ class DeviceGraph {
   /// The in-links with values in double: what certifies the result.
   [[nodiscard]] CsrView<double> exact_in_links() const { return view(exact_values_.data()); }
 
+  [[nodiscard]] std::vector<EdgeIndex> download_row_offsets() const {
+    return row_offsets_.download();
+  }
+
   [[nodiscard]] const double* inverse_out_weight() const { return inverse_out_weight_.data(); }
 
  private:

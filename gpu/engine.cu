@@ -2,6 +2,7 @@
 
 #include "core/convergence.hpp"
 #include "gpu/cuda_handles.cuh"
+#include "gpu/iteration_loop.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/rank_update.cuh"
 #include "gpu/residual.cuh"
@@ -17,14 +18,17 @@ __global__ void probe() {}
 template <class T>
 class PreparedGraph {
  public:
-  PreparedGraph(const TransitionMatrix& matrix, const SpmvKernel& kernel)
+  PreparedGraph(const TransitionMatrix& matrix, const SpmvKernel& kernel, bool device_loop)
       : graph_(matrix),
         spmv_(kernel.make<T>(graph_, stream_)),
         x_(matrix.node_count()),
         y_(matrix.node_count()),
         z_(matrix.node_count()),
         sums_(2),
-        block_sums_(most_sum_blocks) {}
+        block_sums_(most_sum_blocks),
+        alpha_(2),
+        loop_([this](cudaStream_t stream) { queue_iteration(stream); }, sums_.data(), device_loop) {
+  }
 
   [[nodiscard]] static std::size_t bytes(const TransitionMatrix& matrix, const SpmvKernel& kernel) {
     return DeviceGraph<T>::bytes(matrix) + kernel.extra_bytes(matrix, sizeof(T)) +
@@ -43,16 +47,15 @@ class PreparedGraph {
     Running(PreparedGraph& prepared, double alpha) : prepared_(prepared), alpha_(alpha) {
       // From x = y = 0, one update with alpha = 0 makes x uniform, and z and the dangling mass
       // belong to it.
+      prepared.alpha_.upload({alpha, 0});
       prepared.x_.set_to_zero(prepared.stream_);
       prepared.y_.set_to_zero(prepared.stream_);
       prepared.sums_.set_to_zero(prepared.stream_);
-      update_ranks(prepared.state(), 0, prepared.stream_);
+      update_ranks(prepared.state(prepared.alpha_.data() + 1), prepared.stream_);
     }
 
-    double step() override {
-      prepared_.spmv_->multiply(prepared_.z_.data(), prepared_.y_.data(), prepared_.stream_);
-      update_ranks(prepared_.state(), alpha_, prepared_.stream_);
-      return fetch(prepared_.sums_.data());
+    std::vector<double> advance(double target, std::uint32_t limit) override {
+      return prepared_.loop_.run(target, limit, prepared_.stream_);
     }
 
     double residual() override {
@@ -60,27 +63,34 @@ class PreparedGraph {
       residual_l1({prepared_.graph_.exact_in_links(), prepared_.graph_.inverse_out_weight(),
                    prepared_.x_.data(), prepared_.sums_.data()},
                   alpha_, prepared_.block_sums_.data(), result, prepared_.stream_);
-      return fetch(result);
+      NodeSums& fetched = *prepared_.fetched_;
+      PAGERANK_CUDA(cudaMemcpyAsync(&fetched, result, sizeof(NodeSums), cudaMemcpyDeviceToHost,
+                                    prepared_.stream_));
+      prepared_.stream_.wait();
+      return fetched.change;
     }
 
     std::vector<double> scores() override { return prepared_.x_.download(); }
 
    private:
-    /// The `change` that the device computed.
-    double fetch(const NodeSums* sums) {
-      PAGERANK_CUDA(cudaMemcpyAsync(&prepared_.fetched_, sums, sizeof(NodeSums),
-                                    cudaMemcpyDeviceToHost, prepared_.stream_));
-      prepared_.stream_.wait();
-      return prepared_.fetched_->change;
-    }
-
     PreparedGraph& prepared_;
     double alpha_;
   };
 
-  [[nodiscard]] RankState<T> state() {
-    return {graph_.node_count(),         x_.data(),    z_.data(),         y_.data(),
-            graph_.inverse_out_weight(), sums_.data(), block_sums_.data()};
+  void queue_iteration(cudaStream_t stream) {
+    spmv_->multiply(z_.data(), y_.data(), stream);
+    update_ranks(state(alpha_.data()), stream);
+  }
+
+  [[nodiscard]] RankState<T> state(const double* alpha) {
+    return {.nodes = graph_.node_count(),
+            .x = x_.data(),
+            .z = z_.data(),
+            .y = y_.data(),
+            .inverse_out_weight = graph_.inverse_out_weight(),
+            .alpha = alpha,
+            .sums = sums_.data(),
+            .block_sums = block_sums_.data()};
   }
 
   Stream stream_;
@@ -90,7 +100,9 @@ class PreparedGraph {
   DeviceBuffer<T> y_, z_;
   DeviceBuffer<NodeSums> sums_;  ///< Of the iteration, of the residual.
   DeviceBuffer<NodeSums> block_sums_;
+  DeviceBuffer<double> alpha_;  ///< Of the iteration, of its start (0).
   PinnedValue<NodeSums> fetched_;
+  IterationLoop loop_;
 };
 
 }  // namespace
@@ -106,9 +118,9 @@ class Engine::Impl {
       dangling_count_ = matrix.dangling.size();
     }
     if (options.precision == Precision::float32) {
-      prepare(single_, matrix);
+      prepare(single_, matrix, options.device_loop);
     } else {
-      prepare(double_, matrix);
+      prepare(double_, matrix, options.device_loop);
     }
   }
 
@@ -143,12 +155,13 @@ class Engine::Impl {
   }
 
   template <class T>
-  void prepare(std::unique_ptr<PreparedGraph<T>>& prepared, const TransitionMatrix& matrix) {
+  void prepare(std::unique_ptr<PreparedGraph<T>>& prepared, const TransitionMatrix& matrix,
+               bool device_loop) {
     const std::size_t needed = PreparedGraph<T>::bytes(matrix, kernel_);
     std::size_t available = 0, total = 0;
     PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
     if (needed > available) throw OutOfMemory(name_, needed, available);
-    prepared = std::make_unique<PreparedGraph<T>>(matrix, kernel_);
+    prepared = std::make_unique<PreparedGraph<T>>(matrix, kernel_, device_loop);
   }
 
   const SpmvKernel& kernel_;

@@ -32,6 +32,12 @@ class CudaError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The kernel asked for cannot take this graph; what() is the reason.
+class KernelRefused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 struct Device {
   int index;               ///< What --device takes.
   std::string name;        ///< "NVIDIA H100 80GB HBM3"
@@ -42,6 +48,7 @@ struct Device {
 struct Kernel {
   std::string_view name;
   std::string_view lesson;  ///< One line: what it does differently.
+  bool same_bits;           ///< Gives the same bits every run.
 };
 
 /// Why GPU `device` cannot be used as far as the driver tells without entering it (which takes a
@@ -58,6 +65,11 @@ struct EngineOptions {
   int device = 0;
   std::string kernel;  ///< A name of kernels(); empty: the default.
   Precision precision = Precision::float64;
+
+  /// Iterate in a CUDA graph that decides on the device whether to go on, where the driver can
+  /// (12.4), rather than ask after each iteration. The same bits either way. Not the default yet:
+  /// under compute-sanitizer it sometimes ends in an illegal address that is still to be explained.
+  bool device_loop = false;
 };
 
 /// Power iteration on one GPU: the graph is uploaded by the constructor, scores are downloaded once
@@ -65,7 +77,8 @@ struct EngineOptions {
 class Engine final : public pagerank::Engine {
  public:
   /// Copies what it needs of `matrix`. Throws NotCompiled, NoDevice, OutOfMemory (before anything
-  /// is allocated), CudaError, and std::invalid_argument for an unknown kernel.
+  /// is allocated where the estimate tells), KernelRefused, CudaError, and std::invalid_argument
+  /// for an unknown kernel.
   Engine(const TransitionMatrix& matrix, const EngineOptions& options);
   ~Engine() override;
 

@@ -14,6 +14,7 @@ struct RankState {
   T* z;                              ///< x * inverse_out_weight: what the SpMV gathers.
   const T* y;                        ///< What the SpMV left: B x.
   const double* inverse_out_weight;  ///< 0 marks a dangling node.
+  const double* alpha;               ///< One element: a recorded iteration serves any alpha.
   NodeSums* sums;                    ///< Of the iteration before, then of this one.
   NodeSums* block_sums;              ///< most_sum_blocks elements of scratch.
 };
@@ -22,9 +23,9 @@ struct RankState {
 /// (x = alpha y + (alpha * dangling mass + 1 - alpha) / n), scale the next z, and add up the L1
 /// change and the new dangling mass. Only queues the work.
 template <class T>
-void update_ranks(const RankState<T>& state, double alpha, cudaStream_t stream);
+void update_ranks(const RankState<T>& state, cudaStream_t stream);
 
-extern template void update_ranks<float>(const RankState<float>&, double, cudaStream_t);
-extern template void update_ranks<double>(const RankState<double>&, double, cudaStream_t);
+extern template void update_ranks<float>(const RankState<float>&, cudaStream_t);
+extern template void update_ranks<double>(const RankState<double>&, cudaStream_t);
 
 }  // namespace pagerank::gpu

@@ -16,7 +16,7 @@ __global__ void add_residuals(ResidualInput input, double alpha, NodeSums* block
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x / warp_size;
   double residual = 0;
   for (std::uint64_t row = global_thread_index() / warp_size; row < links.rows; row += stride) {
-    RowSum<double> y;
+    RowSum<double> y{};
     const EdgeIndex row_end = links.row_offsets[row + 1];
     for (EdgeIndex k = links.row_offsets[row] + lane; k < row_end; k += warp_size) {
       const NodeId source = links.column_indices[k];

@@ -28,12 +28,16 @@ struct SpmvKernel {
   std::string_view lesson;  ///< One line: what it does differently.
 
   /// Device bytes that a prepared kernel holds besides the graph; `value_bytes` is sizeof(T).
+  /// Throws KernelRefused for a graph that the kernel cannot take.
   std::size_t (*extra_bytes)(const TransitionMatrix& matrix, std::size_t value_bytes);
 
   /// Prepares the kernel. The graph outlives what is returned.
   std::unique_ptr<Spmv<float>> (*make_float)(const DeviceGraph<float>& graph, cudaStream_t stream);
   std::unique_ptr<Spmv<double>> (*make_double)(const DeviceGraph<double>& graph,
                                                cudaStream_t stream);
+
+  /// Two runs give the same bits: what every kernel of ours does, and not all of a library's.
+  bool same_bits = true;
 
   template <class T>
   [[nodiscard]] std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph,
@@ -46,7 +50,7 @@ struct SpmvKernel {
   }
 };
 
-/// Every kernel, the default first. Help, validation, tests and benchmarks walk this table.
+/// Every kernel, the default first. --kernel, --list-kernels, tests and benchmarks walk this table.
 [[nodiscard]] std::span<const SpmvKernel> spmv_kernels();
 
 /// The kernel of that name; the default for an empty name. Throws std::invalid_argument.

@@ -40,7 +40,7 @@ std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes)
   return indices + ones + links / 64;
 }
 
-template <class T>
+template <class T, cusparseSpMVAlg_t algorithm>
 class CusparseSpmv final : public Spmv<T> {
  public:
   CusparseSpmv(CsrView<T> matrix, EdgeIndex links, cudaStream_t stream) {
@@ -100,12 +100,12 @@ class CusparseSpmv final : public Spmv<T> {
     PAGERANK_CUSPARSE(cusparseSpMV(handle_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
                                    matrix_.get(), x_vector.get(), &zero, y_vector.get(), type,
                                    algorithm, buffer_.data()));
+    // The stream may end before the handle does.
+    PAGERANK_CUSPARSE(cusparseSetStream(handle_.get(), nullptr));
   }
 
  private:
   static constexpr cudaDataType type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
-  // ALG2 gives the same bits every run, ALG1 may not (cuSPARSE documentation of cusparseSpMV).
-  static constexpr cusparseSpMVAlg_t algorithm = CUSPARSE_SPMV_CSR_ALG2;
   static constexpr T one = 1, zero = 0;
 
   static CusparseConstVector make_x(const T* x, std::int64_t size) {
@@ -141,16 +141,24 @@ class ZeroSpmv final : public Spmv<T> {
   std::uint64_t rows_;
 };
 
-template <class T>
+template <cusparseSpMVAlg_t algorithm, class T>
 std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph, cudaStream_t stream) {
   if (graph.link_count() == 0) return std::make_unique<ZeroSpmv<T>>(graph.node_count());
-  return std::make_unique<CusparseSpmv<T>>(graph.in_links(), graph.link_count(), stream);
+  return std::make_unique<CusparseSpmv<T, algorithm>>(graph.in_links(), graph.link_count(), stream);
 }
 
 }  // namespace
 
-extern const SpmvKernel spmv_cusparse;
-const SpmvKernel spmv_cusparse{"cusparse", "NVIDIA's library (CSR, ALG2): the baseline",
-                               extra_bytes, make<float>, make<double>};
+extern const SpmvKernel spmv_cusparse, spmv_cusparse_alg1;
+const SpmvKernel spmv_cusparse{"cusparse", "NVIDIA's library, algorithm CSR_ALG2: the baseline",
+                               extra_bytes, make<CUSPARSE_SPMV_CSR_ALG2, float>,
+                               make<CUSPARSE_SPMV_CSR_ALG2, double>};
+// ALG1 may give different bits from run to run (cuSPARSE documentation of cusparseSpMV).
+const SpmvKernel spmv_cusparse_alg1{"cusparse-alg1",
+                                    "NVIDIA's library, algorithm CSR_ALG1",
+                                    extra_bytes,
+                                    make<CUSPARSE_SPMV_CSR_ALG1, float>,
+                                    make<CUSPARSE_SPMV_CSR_ALG1, double>,
+                                    false};
 
 }  // namespace pagerank::gpu

@@ -1,5 +1,5 @@
-// The table of SpMV kernels. To add one: write its file, declare its row here, and name the file
-// in gpu/CMakeLists.txt. Help, --kernel, tests and benchmarks follow.
+// The table of SpMV kernels. To add one: write its file, add its row here, and name the file in
+// gpu/CMakeLists.txt. --kernel, --list-kernels, tests and benchmarks follow.
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -9,14 +9,18 @@
 
 namespace pagerank::gpu {
 
-extern const SpmvKernel spmv_scalar, spmv_vector, spmv_cusparse;
+// The default first, the others from the naive one upwards.
+#define PAGERANK_SPMV_KERNELS(row)                                                              \
+  row(spmv_balanced) row(spmv_scalar) row(spmv_block) row(spmv_texture) row(spmv_vector_shared) \
+      row(spmv_vector) row(spmv_subwarp) row(spmv_ell) row(spmv_hybrid) row(spmv_cusparse)      \
+          row(spmv_cusparse_alg1)
+
+#define PAGERANK_DECLARE(name) extern const SpmvKernel name;
+PAGERANK_SPMV_KERNELS(PAGERANK_DECLARE)
 
 std::span<const SpmvKernel> spmv_kernels() {
-  static const std::array kernels = {
-      spmv_vector,
-      spmv_scalar,
-      spmv_cusparse,
-  };
+#define PAGERANK_LIST(name) name,
+  static const std::array kernels = {PAGERANK_SPMV_KERNELS(PAGERANK_LIST)};
   return kernels;
 }
 
@@ -32,7 +36,8 @@ const SpmvKernel& find_spmv_kernel(std::string_view name) {
 
 std::vector<Kernel> kernels() {
   std::vector<Kernel> list;
-  for (const SpmvKernel& kernel : spmv_kernels()) list.push_back({kernel.name, kernel.lesson});
+  for (const SpmvKernel& kernel : spmv_kernels())
+    list.push_back({kernel.name, kernel.lesson, kernel.same_bits});
   return list;
 }
 

@@ -11,7 +11,7 @@ template <class T>
 __global__ void multiply_scalar(CsrView<T> matrix, const T* x, T* y) {
   const std::uint64_t row = global_thread_index();
   if (row >= matrix.rows) return;
-  RowSum<T> sum;
+  RowSum<T> sum{};
   for (EdgeIndex k = matrix.row_offsets[row]; k < matrix.row_offsets[row + 1]; ++k) {
     sum.add(matrix.product(k, x));
   }

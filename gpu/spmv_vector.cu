@@ -12,7 +12,7 @@ __global__ void multiply_vector(CsrView<T> matrix, const T* x, T* y) {
   const std::uint64_t row = global_thread_index() / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
   if (row >= matrix.rows) return;  // the whole warp leaves together
-  RowSum<T> sum;
+  RowSum<T> sum{};
   const EdgeIndex row_end = matrix.row_offsets[row + 1];
   for (EdgeIndex k = matrix.row_offsets[row] + lane; k < row_end; k += warp_size) {
     sum.add(matrix.product(k, x));

@@ -27,6 +27,7 @@ __device__ double block_sum(double value) {
   const unsigned warp = threadIdx.x / warp_size;
   value = warp_sum(value);
   if (lane == 0) warp_sums[warp] = value;
+  __syncwarp();  // lanes may have come by different ways: reach the barrier as a warp
   __syncthreads();
   if (warp == 0) value = warp_sum(lane < warps ? warp_sums[lane] : 0.0);
   __syncthreads();  // warp_sums is free again

@@ -18,13 +18,20 @@ class Scripted final : public Iteration {
  public:
   Scripted(std::vector<double> changes, std::vector<double> residuals)
       : changes_(std::move(changes)), residuals_(std::move(residuals)) {}
-  double step() override { return changes_.at(std::min(steps_++, changes_.size() - 1)); }
+  std::vector<double> advance(double target, std::uint32_t limit) override {
+    std::vector<double> changes;
+    do {
+      changes.push_back(changes_.at(std::min(steps_++, changes_.size() - 1)));
+    } while (changes.back() > target && changes.size() < std::min(limit, batch));
+    return changes;
+  }
   double residual() override {
     ++residual_calls;
     return residuals_.at(std::min(steps_, residuals_.size()) - 1);
   }
   std::vector<double> scores() override { return {1}; }
   int residual_calls = 0;
+  std::uint32_t batch = 1;  ///< Iterations without asking, as a GPU does.
 
  private:
   std::vector<double> changes_, residuals_;
@@ -75,6 +82,15 @@ TEST_CASE("iteration stops as soon as change and residual are within the toleran
   CHECK(solution.converged);
   CHECK(solution.changes == std::vector<double>{0.4, 0.2, 0.1});
   CHECK(solution.error_bound == doctest::Approx(0.1));
+  CHECK(iteration.residual_calls == 1);
+}
+
+TEST_CASE("an engine that iterates in batches stops at the same iteration") {
+  Scripted iteration({0.4, 0.2, 0.1, 0.05}, {0.4, 0.2, 0.05, 0.02});
+  iteration.batch = 32;
+  const Solution solution = iterate_to_tolerance(iteration, half, {.tolerance = 0.11});
+  CHECK(solution.iterations == 3);
+  CHECK(solution.converged);
   CHECK(iteration.residual_calls == 1);
 }
 

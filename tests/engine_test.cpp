@@ -113,8 +113,9 @@ struct Expectation {
   double bound;
   double distance;
 };
-Expectation expectation(Precision precision, double alpha = 0.85) {
-  if (precision == Precision::float64) return {1e-12, 1e-12, 1e-12};
+Expectation expectation(const EngineCase& engine, double alpha = 0.85) {
+  if (engine.precision == Precision::float64) return {1e-12, 1e-12, 1e-12};
+  if (engine.library) return {1e-6, 1e-3, 1e-3};
   const double rounding = std::max(1.0, 0.15 / (1 - alpha));
   return {1e-6, 4e-6 * rounding, 2e-6 * rounding};
 }
@@ -136,9 +137,10 @@ void check_engines(const EdgeList& edges, const std::vector<double>& exact, doub
   std::map<Precision, std::pair<std::uint32_t, std::uint32_t>> iterations;  // least, most
   for (const EngineCase& engine : engine_cases()) {
     CAPTURE(engine.name);
-    const Expectation expected = expectation(engine.precision, alpha);
-    const Solution solution =
-        engine.make(matrix)->solve({.alpha = alpha}, {.tolerance = expected.tolerance});
+    const Expectation expected = expectation(engine, alpha);
+    const auto prepared = engine.make(matrix);
+    if (!prepared) continue;
+    const Solution solution = prepared->solve({.alpha = alpha}, {.tolerance = expected.tolerance});
     check_solution(solution, exact, expected);
     if (!solution.converged) continue;
     auto [at, first] =
@@ -178,6 +180,30 @@ TEST_CASE("every engine agrees with the reference for other damping factors") {
   }
 }
 
+TEST_CASE("out-weights of very many links keep the certificate true") {
+  // Sums of 10^5 weights by plain addition are off by more than the bound of a solve to 1e-12.
+  constexpr NodeId leaves = 100'000;
+  for (const double weight : {0.1, 1.1e-16}) {
+    CAPTURE(weight);
+    EdgeList edges;
+    edges.node_count = leaves + 2;
+    const auto link = [&edges](NodeId source, NodeId target, double w) {
+      edges.add_entry(SourceIndex::row, source, target);
+      edges.weights.push_back(w);
+    };
+    link(0, 1, 1);
+    for (NodeId leaf = 2; leaf < leaves + 2; ++leaf) link(0, leaf, weight);
+    for (NodeId node = 1; node < leaves + 2; ++node) link(node, 0, 1);
+    check_engines(edges, reference_pagerank(edges), 0.85);
+  }
+  EdgeList repeats = make_graph(3, {{0, 2}, {1, 0}, {2, 0}}, {1, 1, 1});
+  for (NodeId i = 0; i < leaves; ++i) {
+    repeats.add_entry(SourceIndex::row, 0, 1);
+    repeats.weights.push_back(0.1);
+  }
+  check_engines(repeats, reference_pagerank(repeats), 0.85);
+}
+
 TEST_CASE("every engine agrees with references from elsewhere on real graphs, both readings") {
   // PAGERANK_EXTRA_GRAPHS: a directory of further graphs, with references beside them.
   std::vector<fs::path> places = {source_dir() / "data", source_dir() / "tests/data/graphs"};
@@ -210,8 +236,9 @@ TEST_CASE("an engine solves again and again, and gives the same bits each time")
   const TransitionMatrix matrix = make_transition_matrix(edges);
   for (const EngineCase& engine_case : engine_cases()) {
     CAPTURE(engine_case.name);
-    const double tolerance = expectation(engine_case.precision).tolerance;
+    const double tolerance = expectation(engine_case).tolerance;
     const auto engine = engine_case.make(matrix);
+    if (!engine || !engine_case.same_bits) continue;
     const Solution first = engine->solve({}, {.tolerance = tolerance});
     const Solution other = engine->solve({.alpha = 0.5}, {.tolerance = tolerance});
     const Solution again = engine->solve({}, {.tolerance = tolerance});
@@ -225,6 +252,42 @@ TEST_CASE("an engine solves again and again, and gives the same bits each time")
   }
 }
 
+TEST_CASE("every kernel solves in a plain loop, too") {
+  if (tested_engines() != "gpu") return;
+  const EdgeList edges = with_random_weights(graph_of_row_lengths(3000, {0, 1, 33, 5}, 14), 15);
+  const TransitionMatrix matrix = make_transition_matrix(edges);
+  const std::vector<double> exact = reference_pagerank(edges);
+  for (const gpu::Kernel& kernel : gpu::kernels()) {
+    CAPTURE(std::string(kernel.name));
+    if (kernel.name == "ell") continue;  // refuses these rows
+    for (const Precision precision : {Precision::float64, Precision::float32}) {
+      gpu::Engine engine(
+          matrix,
+          {.kernel = std::string(kernel.name), .precision = precision, .device_loop = false});
+      const double tolerance = precision == Precision::float64 ? 1e-12 : 1e-5;
+      const Solution solution = engine.solve({}, {.tolerance = tolerance});
+      CHECK(solution.converged);
+      CHECK(l1_distance(solution.scores, exact) <= solution.error_bound + 1e-14);
+    }
+  }
+}
+
+TEST_CASE("the plain loop and the device's give the same bits") {
+  if (tested_engines() != "gpu") return;
+  const TransitionMatrix matrix = make_transition_matrix(graph_of_row_lengths(3000, {0, 1, 9}, 16));
+  for (const gpu::Kernel& kernel : gpu::kernels()) {
+    if (kernel.name == "ell" || !kernel.same_bits) continue;
+    CAPTURE(std::string(kernel.name));
+    const auto solve = [&](bool device_loop) {
+      gpu::Engine engine(matrix, {.kernel = std::string(kernel.name), .device_loop = device_loop});
+      return engine.solve({}, {.tolerance = 1e-10});
+    };
+    const Solution plain = solve(false), device = solve(true);
+    CHECK(plain.scores == device.scores);
+    CHECK(plain.changes == device.changes);
+  }
+}
+
 TEST_CASE("scores sum to 1 and the history shrinks by alpha or better") {
   const EdgeList edges = graph_of_row_lengths(5000, {0, 1, 33, 5}, 21);
   const TransitionMatrix matrix = make_transition_matrix(edges);
@@ -232,7 +295,9 @@ TEST_CASE("scores sum to 1 and the history shrinks by alpha or better") {
     CAPTURE(engine_case.name);
     const bool is_double = engine_case.precision == Precision::float64;
     const double tolerance = is_double ? 1e-10 : 1e-5;
-    const Solution solution = engine_case.make(matrix)->solve({}, {.tolerance = tolerance});
+    const auto engine = engine_case.make(matrix);
+    if (!engine) continue;
+    const Solution solution = engine->solve({}, {.tolerance = tolerance});
     double sum = 0;
     for (const double score : solution.scores) sum += score;
     CHECK(sum == doctest::Approx(1).epsilon(is_double ? 1e-13 : 1e-6));
@@ -248,8 +313,9 @@ TEST_CASE("an iteration limit that is too small gives scores and an honest bound
   const std::vector<double> exact = reference_pagerank(edges);
   for (const EngineCase& engine_case : engine_cases()) {
     CAPTURE(engine_case.name);
-    const Solution solution =
-        engine_case.make(matrix)->solve({}, {.tolerance = 1e-9, .max_iterations = 4});
+    const auto engine = engine_case.make(matrix);
+    if (!engine) continue;
+    const Solution solution = engine->solve({}, {.tolerance = 1e-9, .max_iterations = 4});
     CHECK_FALSE(solution.converged);
     CHECK(solution.iterations == 4);
     const double distance = l1_distance(solution.scores, exact);
@@ -266,11 +332,12 @@ TEST_CASE("a tolerance that the precision cannot reach ends soon, unconverged, w
   for (const EngineCase& engine_case : engine_cases()) {
     CAPTURE(engine_case.name);
     const bool is_double = engine_case.precision == Precision::float64;
-    const Solution solution =
-        engine_case.make(matrix)->solve({}, {.tolerance = is_double ? 1e-17 : 1e-9});
+    const auto engine = engine_case.make(matrix);
+    if (!engine) continue;
+    const Solution solution = engine->solve({}, {.tolerance = is_double ? 1e-17 : 1e-9});
     CHECK_FALSE(solution.converged);
     CHECK(solution.iterations < 500);
-    CHECK(solution.error_bound < (is_double ? 1e-12 : 2e-6));
+    CHECK(solution.error_bound < (is_double ? 1e-12 : 4e-6));
     CHECK(solution.error_bound >= l1_distance(solution.scores, exact));
   }
 }
@@ -282,8 +349,10 @@ TEST_CASE("the assignment's rule: every engine refuses zero columns and solves w
   const Problem assignment{.dangling = DanglingPolicy::error};
   for (const EngineCase& engine_case : engine_cases()) {
     CAPTURE(engine_case.name);
-    CHECK_THROWS_AS((void)engine_case.make(dangling)->solve(assignment, {}), DanglingNodesError);
-    const Expectation expected = expectation(engine_case.precision);
+    const auto refusing = engine_case.make(dangling);
+    REQUIRE(refusing);
+    CHECK_THROWS_AS((void)refusing->solve(assignment, {}), DanglingNodesError);
+    const Expectation expected = expectation(engine_case);
     check_solution(engine_case.make(closed)->solve(assignment, {.tolerance = expected.tolerance}),
                    reference_pagerank(closed_edges), expected);
   }
@@ -299,7 +368,9 @@ TEST_CASE("an engine of an empty graph is refused") {
 TEST_CASE("an engine names its device") {
   const TransitionMatrix matrix = make_transition_matrix(make_graph(2, {{0, 1}}));
   for (const EngineCase& engine_case : engine_cases()) {
-    const std::string device = engine_case.make(matrix)->device();
+    const auto engine = engine_case.make(matrix);
+    REQUIRE(engine);
+    const std::string device = engine->device();
     CHECK(device.find(tested_engines() == "gpu" ? "NVIDIA" : "CPU, ") == 0);
   }
 }
@@ -333,6 +404,8 @@ TEST_CASE("GPU engines that cannot be had say why") {
   CHECK_THROWS_AS(gpu::Engine(matrix, {.device = 99}), gpu::NoDevice);
   CHECK_FALSE(gpu::unavailable_reason(99).empty());
   if (tested_engines() == "gpu") {
+    const TransitionMatrix star = make_transition_matrix(make_graphs()[5].edges);
+    CHECK_THROWS_AS(gpu::Engine(star, {.kernel = "ell"}), gpu::KernelRefused);
     REQUIRE_FALSE(gpu::devices().empty());
     CHECK(gpu::devices().front().memory > 0);
     CHECK(gpu::Engine(matrix, {}).kernel() == gpu::kernels().front().name);

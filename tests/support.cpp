@@ -110,15 +110,22 @@ std::vector<EngineCase> engine_cases() {
     if (tested_engines() == "gpu") {
       for (const gpu::Kernel& kernel : gpu::kernels()) {
         const std::string name(kernel.name);
-        cases.push_back({std::string("gpu ").append(name).append(type), precision,
-                         [=](const TransitionMatrix& matrix) {
-                           return std::make_unique<gpu::Engine>(
-                               matrix, gpu::EngineOptions{.kernel = name, .precision = precision});
+        cases.push_back({std::string("gpu ").append(name).append(type), precision, kernel.same_bits,
+                         name.starts_with("cusparse"),
+                         [=](const TransitionMatrix& matrix) -> std::unique_ptr<Engine> {
+                           try {
+                             return std::make_unique<gpu::Engine>(
+                                 matrix,
+                                 gpu::EngineOptions{.kernel = name, .precision = precision});
+                           } catch (const gpu::KernelRefused&) {
+                             if (name != "ell") throw;
+                             return nullptr;
+                           }
                          }});
       }
     } else {
       for (const int threads : {1, 3}) {
-        cases.push_back({"cpu " + std::to_string(threads) + type, precision,
+        cases.push_back({"cpu " + std::to_string(threads) + type, precision, true, false,
                          [=](const TransitionMatrix& matrix) {
                            return std::make_unique<CpuEngine>(
                                matrix,

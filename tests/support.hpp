@@ -54,6 +54,9 @@ struct RunResult {
 struct EngineCase {
   std::string name;  ///< "cpu double", "gpu vector float"
   Precision precision;
+  bool same_bits;  ///< Two runs give the same bits.
+  bool library;    ///< Sums that are not ours: in float, only the certificate is held against it.
+  /// Null where the kernel refuses the graph, which only "ell" may.
   std::function<std::unique_ptr<Engine>(const TransitionMatrix&)> make;
 };
 
