@@ -1,5 +1,6 @@
 #include "app/options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/program_options.hpp>
 #include <cmath>
@@ -90,7 +91,7 @@ po::options_description visible_options() {
        "iterate in double or float; error bounds are double's")  //
       ("tolerance", po::value<double>()->value_name("T"),
        "stop when the scores are certain to be within T of the exact ones (L1 distance); 1e-8, "
-       "with --precision float 1e-6")  //
+       "with --precision float 1e-5")  //
       ("max-iterations", number("N", 1000), "give up after N iterations: written, exit status 4");
   output.add_options()                                                       //
       ("top", number("K", 10), "print the K highest ranked nodes, 0: none")  //
@@ -177,8 +178,8 @@ void read_solver(const po::variables_map& given, Options& options) {
   }
   options.threads = static_cast<int>(whole_number(given, "threads", 0, 4096));
   options.precision = value_in(precisions, "--precision", text_of(given, "precision"));
-  // Rounding alone moves scores kept in float by a few 1e-7.
-  options.tolerance = options.precision == Precision::float32 ? 1e-6 : 1e-8;
+  // Rounding alone can keep the certificate of a float iteration at a few 1e-6.
+  options.tolerance = options.precision == Precision::float32 ? 1e-5 : 1e-8;
   if (given.count("tolerance") > 0) options.tolerance = given["tolerance"].as<double>();
   if (!(options.tolerance > 0 && std::isfinite(options.tolerance))) {
     throw UsageError("--tolerance: expected a number above 0");
@@ -192,16 +193,35 @@ std::string extension_of(const std::string& path) {
   return extension.empty() ? extension : extension.substr(1);
 }
 
+/// Whether both paths name the same file, there or to be; pipes and devices do not count, nor does
+/// an empty path.
 bool same_file(const std::string& a, const std::string& b) {
-  std::error_code ignored;
-  return fs::equivalent(a, b, ignored) ||
-         fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+  if (a.empty() || b.empty()) return false;
+  std::error_code error;
+  for (const std::string& path : {a, b}) {
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error)) return false;
+  }
+  if (fs::equivalent(a, b, error)) return true;
+  const fs::path whole_a = fs::weakly_canonical(a, error);
+  if (error) return false;
+  const fs::path whole_b = fs::weakly_canonical(b, error);
+  return !error && whole_a == whole_b;
 }
 
 void require_directory(const char* option, const fs::path& directory) {
   std::error_code ignored;
   if (!fs::is_directory(directory.empty() ? fs::path(".") : directory, ignored)) {
     throw UsageError(std::string(option) + ": there is no directory " + directory.string());
+  }
+}
+
+/// Early, so that no ranking is lost to a mistyped name.
+void require_place_for(const char* option, const fs::path& file) {
+  std::error_code ignored;
+  if (file.empty()) return;
+  require_directory(option, file.parent_path());
+  if (fs::is_directory(file, ignored)) {
+    throw UsageError(std::string(option) + ": " + file.string() + " is a directory");
   }
 }
 
@@ -237,12 +257,10 @@ void read_output(const po::variables_map& given, Options& options) {
                        options.output);
     }
   }
-  if (!options.output.empty())
-    require_directory("--output", fs::path(options.output).parent_path());
-  if (!options.report.empty())
-    require_directory("--report", fs::path(options.report).parent_path());
+  require_place_for("--output", options.output);
+  require_place_for("--report", options.report);
   if (!options.output_dir.empty()) require_directory("--output-dir", options.output_dir);
-  if (!options.output.empty() && same_file(options.output, options.report)) {
+  if (same_file(options.output, options.report)) {
     throw UsageError("--output and --report name the same file");
   }
 }
@@ -253,6 +271,9 @@ void check_graphs(const Options& options) {
   if (options.graphs.size() > 1 && !(options.output.empty() && options.report.empty())) {
     throw UsageError("--output and --report take one GRAPH; use --output-dir for several");
   }
+  if (std::count(options.graphs.begin(), options.graphs.end(), "-") > 1) {
+    throw UsageError("standard input (-) can be read only once");
+  }
   std::set<std::string> outputs;
   for (const std::string& graph : options.graphs) {
     const std::string output = options.output_path(graph);
@@ -260,7 +281,7 @@ void check_graphs(const Options& options) {
       throw UsageError("two graphs would be written to " + output);
     }
     for (const std::string& written : {output, options.report}) {
-      if (!written.empty() && graph != "-" && same_file(graph, written)) {
+      if (graph != "-" && same_file(graph, written)) {
         throw UsageError("the result would overwrite the graph " + graph);
       }
     }

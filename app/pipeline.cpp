@@ -10,6 +10,7 @@
 #include "app/host_memory.hpp"
 #include "core/convergence.hpp"
 #include "core/ranking.hpp"
+#include "core/threads.hpp"
 #include "core/transition_matrix.hpp"
 #include "io/atomic_file.hpp"
 #include "io/matrix_market_reader.hpp"
@@ -44,8 +45,12 @@ io::Report begin_report(const Options& options, const std::string& path) {
   report.options = {.alpha = options.problem.alpha,
                     .dangling = name_of(options.problem.dangling),
                     .assignment = options.assignment,
+                    .source = name_of(options.source),
                     .engine = name_of(options.engine),
-                    .threads = options.threads,
+                    .device = options.device,
+                    .kernel = options.kernel,
+                    .precision = name_of(options.precision),
+                    .threads = thread_count(options.threads),
                     .tolerance = options.tolerance,
                     .max_iterations = options.max_iterations};
   report.precision = name_of(options.precision);

@@ -10,6 +10,7 @@
 #include "app/options.hpp"
 #include "app/pipeline.hpp"
 #include "gpu/pagerank.hpp"
+#include "io/atomic_file.hpp"
 
 namespace pagerank::app {
 namespace {
@@ -28,7 +29,7 @@ ExitStatus report_failure(const std::exception& error, const std::string& graph)
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) message = "not enough memory";
   if (status == ExitStatus::bad_usage) {
     message += "; see pagerank --help";
-  } else if (!graph.empty() && message.find(graph) == std::string::npos) {
+  } else if (!graph.empty() && !message.starts_with(graph + ":")) {
     message.insert(0, graph + ": ");
   }
   spdlog::error("{}", message);
@@ -89,7 +90,8 @@ ExitStatus run_program(int argc, const char* const* argv, std::ostream& out) {
         break;
     }
     out.flush();
-    return out ? ExitStatus::converged : ExitStatus::failed;
+    if (!out) throw io::OutputError("cannot write to standard output");
+    return ExitStatus::converged;
   } catch (const std::exception& error) {
     return report_failure(error, "");
   }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/compensated_sum.hpp"
 #include "core/parallel.hpp"
 
 namespace pagerank {
@@ -29,6 +30,13 @@ void require_valid(const EdgeList& edges) {
   require(std::all_of(edges.weights.begin(), edges.weights.end(),
                       [](double w) { return w >= 0 && std::isfinite(w); }),
           "weight negative or not finite");
+}
+
+/// No more threads than the links keep busy.
+int threads_for(EdgeIndex links, int threads) {
+  constexpr EdgeIndex worth_a_thread = 1 << 16;
+  return static_cast<int>(
+      std::min<EdgeIndex>(static_cast<EdgeIndex>(threads), links / worth_a_thread + 1));
 }
 
 /// Directed links grouped by ranges of key nodes ("bins"), in the order of the edge list within a
@@ -60,11 +68,13 @@ void for_each_link(const EdgeList& edges, EdgeIndex begin, EdgeIndex end, Visit 
 BinnedLinks bin_links(const EdgeList& edges, Key key, int threads) {
   constexpr int most_bins_log2 = 11;
   BinnedLinks binned;
+  binned.shift = 10;  // so many keys at least: a bin is work for a thread
   while ((std::uint64_t{edges.node_count} >> binned.shift) >= (1U << most_bins_log2)) {
     ++binned.shift;
   }
   const std::size_t bins = (std::size_t{edges.node_count} >> binned.shift) + 1;
   const EdgeIndex entries = edges.entry_count();
+  threads = threads_for(entries, threads);
   const auto chunk_begin = [&](int chunk) {
     return entries * static_cast<EdgeIndex>(chunk) / static_cast<EdgeIndex>(threads);
   };
@@ -110,37 +120,38 @@ BinnedLinks bin_links(const EdgeList& edges, Key key, int threads) {
   return binned;
 }
 
-/// Divides a link's weight by the out-weight of its source.
+/// Divides a link's weight by the out-weight of its source. Sums are compensated: the certificate
+/// of a result takes the matrix for exact to a few units roundoff, whatever the out-degrees.
 class WeightNormaliser {
  public:
-  WeightNormaliser(const EdgeList& edges, int threads) : out_weight_(edges.node_count, 0) {
+  WeightNormaliser(const EdgeList& edges, int threads) : out_weight_(edges.node_count) {
     const BinnedLinks by_source = bin_links(edges, Key::source, threads);
     parallel_for(by_source.bin_count(), threads, [&](std::size_t bin) {
       for (EdgeIndex l = by_source.bin_offsets[bin]; l < by_source.bin_offsets[bin + 1]; ++l) {
-        out_weight_[by_source.keys[l]] += by_source.weights[l];
+        out_weight_[by_source.keys[l]].add(by_source.weights[l]);
       }
     });
     // Sums of finite weights can overflow: add those sources up again, scaled down.
     for (EdgeIndex l = 0; l < by_source.keys.size(); ++l) {
-      if (std::isinf(out_weight_[by_source.keys[l]])) {
-        scaled_out_weight_[by_source.keys[l]] += std::ldexp(by_source.weights[l], -overflow_bits);
+      if (!std::isfinite(out_weight_[by_source.keys[l]].value())) {
+        scaled_out_weight_[by_source.keys[l]].add(std::ldexp(by_source.weights[l], -overflow_bits));
       }
     }
   }
 
   [[nodiscard]] double operator()(double weight, NodeId source) const {
     if (weight == 0) return 0;
-    const double sum = out_weight_[source];
-    if (!std::isinf(sum)) return weight / sum;
-    return std::ldexp(weight, -overflow_bits) / scaled_out_weight_.at(source);
+    const double sum = out_weight_[source].value();
+    if (std::isfinite(sum)) return weight / sum;
+    return std::ldexp(weight, -overflow_bits) / scaled_out_weight_.at(source).value();
   }
 
-  [[nodiscard]] bool dangling(NodeId source) const { return out_weight_[source] == 0; }
+  [[nodiscard]] bool dangling(NodeId source) const { return out_weight_[source].value() == 0; }
 
  private:
   static constexpr int overflow_bits = 64;  // fewer than 2^64 weights are added
-  std::vector<double> out_weight_;
-  std::unordered_map<NodeId, double> scaled_out_weight_;
+  std::vector<CompensatedSum> out_weight_;
+  std::unordered_map<NodeId, CompensatedSum> scaled_out_weight_;
 };
 
 /// Sorts the links of one bin by (target, source), stable, into their final places of `matrix`.
@@ -213,14 +224,14 @@ CsrMatrix merge_repeats(const CsrMatrix& matrix, std::vector<EdgeIndex> offsets,
   parallel_for_blocks(matrix.row_count(), threads, [&](std::size_t, NodeId begin, NodeId end) {
     for (NodeId row = begin; row < end; ++row) {
       EdgeIndex slot = offsets[row];
-      for (EdgeIndex k = matrix.row_offsets[row]; k < matrix.row_offsets[row + 1]; ++k) {
-        if (k > matrix.row_offsets[row] &&
-            matrix.column_indices[k] == matrix.column_indices[k - 1]) {
-          merged.values[slot - 1] += matrix.values[k];
-        } else {
-          merged.column_indices[slot] = matrix.column_indices[k];
-          merged.values[slot++] = matrix.values[k];
+      for (EdgeIndex k = matrix.row_offsets[row]; k < matrix.row_offsets[row + 1]; ++slot) {
+        const NodeId column = matrix.column_indices[k];
+        CompensatedSum sum;
+        for (; k < matrix.row_offsets[row + 1] && matrix.column_indices[k] == column; ++k) {
+          sum.add(matrix.values[k]);
         }
+        merged.column_indices[slot] = column;
+        merged.values[slot] = sum.value();
       }
     }
   });
@@ -232,6 +243,7 @@ CsrMatrix merge_repeats(const CsrMatrix& matrix, std::vector<EdgeIndex> offsets,
 std::vector<double> inverse_out_degree(const CsrMatrix& in_links, int threads) {
   std::vector<EdgeIndex> out_degree(in_links.row_count(), 0);
   const EdgeIndex links = in_links.element_count();
+  threads = threads_for(links, threads);
   parallel_for(threads, threads, [&](std::size_t chunk) {
     const auto t = static_cast<EdgeIndex>(threads);
     for (EdgeIndex k = links * chunk / t; k < links * (chunk + 1) / t; ++k) {

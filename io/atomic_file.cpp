@@ -11,6 +11,20 @@
 namespace pagerank::io {
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Renaming over a symbolic link would replace the link: the file is written beside what the link
+/// points to, which need not exist yet.
+std::string behind_links(fs::path path) {
+  std::error_code error;
+  for (int links = 0; links < 40 && fs::is_symlink(path, error); ++links) {
+    path = path.parent_path() / fs::read_symlink(path, error);
+  }
+  return path.string();
+}
+
+}  // namespace
+
 void AtomicFile::fail(int error) const {
   throw OutputError("cannot write " + path_ + ": " +
                     (error != 0 ? std::strerror(error) : "output error"));
@@ -19,15 +33,21 @@ void AtomicFile::fail(int error) const {
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), written_path_(path_) {
   std::error_code ignored;
   if (fs::is_directory(path_, ignored)) fail(EISDIR);
-  if (!fs::exists(path_, ignored) || fs::is_regular_file(path_, ignored)) {
-    // Renaming over a symbolic link would replace the link: write beside what it points to.
-    const fs::path target = fs::weakly_canonical(path_, ignored);
-    if (!target.empty()) path_ = target.string();
+  const bool exists = fs::exists(path_, ignored);
+  // Names like /dev/stdout can stand for a regular file that others are writing to as well.
+  const bool direct = path_.starts_with("/dev/") || path_.starts_with("/proc/") ||
+                      (exists && !fs::is_regular_file(path_, ignored));
+  if (!direct) {
+    if (exists && access(path_.c_str(), W_OK) != 0) fail(errno);
+    path_ = behind_links(path_);
     written_path_ = path_ + ".tmp" + std::to_string(getpid());
   }
   errno = 0;
-  stream_.open(written_path_, std::ios::binary | std::ios::trunc);
+  stream_.open(written_path_, std::ios::binary | (direct ? std::ios::app : std::ios::trunc));
   if (!stream_) fail(errno);
+  if (!direct && exists) {
+    fs::permissions(written_path_, fs::status(path_, ignored).permissions(), ignored);
+  }
 }
 
 AtomicFile::~AtomicFile() {

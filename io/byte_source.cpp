@@ -53,7 +53,11 @@ std::size_t ByteSource::read(std::span<char> buffer) {
     if (error == Z_ERRNO) throw InputError(name_ + ": " + std::strerror(errno));
     if (error == Z_BUF_ERROR) throw InputError(name_ + ": compressed data is cut off");
     if (error != Z_OK && error != Z_STREAM_END) {
-      throw InputError(name_ + ": damaged compressed data: " + reason);
+      // zlib puts a name of its own in front of the reason.
+      const std::string text = reason;
+      const std::size_t colon = text.find(": ");
+      throw InputError(name_ + ": damaged compressed data: " +
+                       (colon == std::string::npos ? text : text.substr(colon + 2)));
     }
     break;
   }

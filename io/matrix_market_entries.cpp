@@ -55,7 +55,8 @@ bool EntryLine::refuse_field(ParseFault fault, const char* field) {
 bool EntryLine::refuse_index(const char* field, std::uint64_t size, ParseFault not_a_number,
                              ParseFault out_of_range) {
   const char* const field_end = std::find_if(field, end_, is_blank);
-  const char* const digits = field + (field != field_end && *field == '-' ? 1 : 0);
+  const char* const digits =
+      field + (field != field_end && (*field == '-' || *field == '+') ? 1 : 0);
   if (digits == field_end || !std::all_of(digits, field_end, is_digit)) {
     return refuse_field(not_a_number, field);
   }

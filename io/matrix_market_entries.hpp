@@ -36,13 +36,15 @@ class EntryLine {
   bool index(std::uint64_t size, NodeId& out, ParseFault not_a_number, ParseFault out_of_range) {
     skip_blanks();
     const char* const field = at_;
+    if (at_ != end_ && *at_ == '+') ++at_;
+    const char* const digits = at_;
     std::uint64_t value = 0;
     while (at_ != end_ && static_cast<unsigned char>(*at_ - '0') < 10) {
       // Larger than any size and its length no longer matters: keep it from wrapping around.
       if (value <= max_node_count) value = value * 10 + static_cast<unsigned char>(*at_ - '0');
       ++at_;
     }
-    if (at_ != field && at_field_end() && value - 1 < size) {
+    if (at_ != digits && at_field_end() && value - 1 < size) {
       out = static_cast<NodeId>(value - 1);
       return true;
     }
@@ -97,11 +99,6 @@ EntriesResult parse_entries(std::string_view text, const MatrixMarketHeader& hea
 
     line.skip_blanks();
     if (line.at_end() || line.at_comment()) continue;
-    if (result.entries == most_entries) {
-      result.fault = LineFault{result.lines, ParseFault::too_many_entries,
-                               std::to_string(header.entries) + " were declared"};
-      return result;
-    }
     NodeId row = 0, column = 0;
     double weight = 1;
     const bool good = line.index(header.node_count, row, ParseFault::bad_row_index,
@@ -112,6 +109,11 @@ EntriesResult parse_entries(std::string_view text, const MatrixMarketHeader& hea
                       line.end_of_line();
     if (!good) {
       result.fault = line.take_fault(result.lines);
+      return result;
+    }
+    if (result.entries == most_entries) {
+      result.fault = LineFault{result.lines, ParseFault::too_many_entries,
+                               std::to_string(header.entries) + " were declared"};
       return result;
     }
     sink(row, column, weight);

@@ -58,16 +58,27 @@ std::optional<MatrixMarketHeader> MatrixMarketHeaderParser::feed(std::string_vie
 
 void MatrixMarketHeaderParser::parse_banner(std::string_view line) {
   std::string_view rest = line;
-  const auto next = [&rest] { return lower(next_field(rest)); };
-  if (next() != "%%matrixmarket") refuse(ParseFault::bad_banner, "found " + quoted(line));
-  const std::string object = next(), format = next(), field = next(), symmetry = next();
-  if (symmetry.empty()) refuse(ParseFault::bad_banner, "found " + quoted(line));
+  std::string_view word;  // as it stands in the file
+  const auto next = [&](const char* what) {
+    word = next_field(rest);
+    if (word.empty()) {
+      refuse(ParseFault::bad_banner, "the line ends before " + std::string(what));
+    }
+    return lower(word);
+  };
+  if (lower(next_field(rest)) != "%%matrixmarket") {
+    refuse(ParseFault::bad_banner, "found " + quoted(line));
+  }
 
+  const std::string object = next("'matrix'");
   if (object == "vector") refuse(ParseFault::vector_object, "");
-  if (object != "matrix") refuse(ParseFault::unknown_object, "found " + quoted(object));
-  if (format == "array") refuse(ParseFault::array_format, "");
-  if (format != "coordinate") refuse(ParseFault::unknown_format, "found " + quoted(format));
+  if (object != "matrix") refuse(ParseFault::unknown_object, "found " + quoted(word));
 
+  const std::string format = next("'coordinate'");
+  if (format == "array") refuse(ParseFault::array_format, "");
+  if (format != "coordinate") refuse(ParseFault::unknown_format, "found " + quoted(word));
+
+  const std::string field = next("FIELD");
   using Field = MatrixMarketHeader::Field;
   if (field == "pattern") {
     header_.field = Field::pattern;
@@ -79,13 +90,14 @@ void MatrixMarketHeaderParser::parse_banner(std::string_view line) {
     header_.field = Field::real;
   } else {
     refuse(field == "complex" ? ParseFault::complex_field : ParseFault::unknown_field,
-           "found " + quoted(field));
+           "found " + quoted(word));
   }
 
+  const std::string symmetry = next("SYMMETRY");
   if (symmetry == "skew-symmetric") refuse(ParseFault::skew_symmetric, "");
   if (symmetry == "hermitian") refuse(ParseFault::hermitian, "");
   if (!is_one_of<2>(symmetry, {"general", "symmetric"})) {
-    refuse(ParseFault::unknown_symmetry, "found " + quoted(symmetry));
+    refuse(ParseFault::unknown_symmetry, "found " + quoted(word));
   }
   header_.symmetric = symmetry == "symmetric";
   if (const std::string_view extra = next_field(rest); !extra.empty()) {

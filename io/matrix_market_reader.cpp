@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -65,14 +66,18 @@ std::string_view cut_line(std::string_view& text) {
   return line;
 }
 
-/// Room for the entries that the header declares, but no more than the bytes can hold.
-void reserve(EdgeList& edges, const MatrixMarketHeader& header, const ByteSource& source) {
+/// Room for the entries that the header declares, but no more than the bytes can hold. Only a hint:
+/// a file with holes claims bytes that it does not have.
+void reserve(EdgeList& edges, const MatrixMarketHeader& header, const ByteSource& source) try {
   constexpr std::uint64_t shortest_entry = 4;  // "1 1\n"
   const std::uint64_t most = source.size().value_or(0) / shortest_entry + 1;
   const auto entries = static_cast<std::size_t>(std::min(header.entries, most));
   edges.sources.reserve(entries);
   edges.targets.reserve(entries);
   if (header.field != MatrixMarketHeader::Field::pattern) edges.weights.reserve(entries);
+} catch (const std::bad_alloc&) {
+  edges.sources.shrink_to_fit();  // they grow as entries come
+  edges.targets.shrink_to_fit();
 }
 
 MatrixMarketGraph read(ByteSource& source, SourceIndex source_index) {

@@ -21,12 +21,17 @@ struct Report {
     std::string source;  ///< "row" or "column".
   } graph;
 
+  /// What was asked for, defaults filled in.
   struct Options {
     double alpha = 0;
     std::string dangling;
     bool assignment = false;
-    std::string engine;  ///< As asked for: "auto", "gpu" or "cpu".
-    int threads = 0;     ///< As asked for; 0: all.
+    std::string source;  ///< "row" or "column".
+    std::string engine;  ///< "auto", "gpu" or "cpu".
+    int device = 0;
+    std::string kernel;  ///< Empty: the default one.
+    std::string precision;
+    int threads = 0;  ///< Of the build and the CPU engine.
     double tolerance = 0;
     std::uint32_t max_iterations = 0;
   } options;

@@ -44,7 +44,7 @@ TEST_CASE("the defaults are the documented ones") {
   CHECK(options.max_iterations == 1000);
   CHECK(options.top == 10);
   CHECK(options.output.empty());
-  CHECK(parse({"g.mtx", "--precision", "float"}).tolerance == 1e-6);
+  CHECK(parse({"g.mtx", "--precision", "float"}).tolerance == 1e-5);
 }
 
 TEST_CASE("every option is read") {
@@ -136,6 +136,9 @@ TEST_CASE("options that make no sense are refused, saying which") {
   check_refused({"g.mtx", "--output", "a.tsv", "--format", "xml"}, "expected one of tsv");
   check_refused({"g.mtx", "--output", "a.tsv", "--output-dir", "."}, "contradict");
   check_refused({"g.mtx", "--output", "a.json", "--report", "a.json"}, "same file");
+  check_refused({"g.mtx", "--output", "/tmp", "--format", "tsv"}, "is a directory");
+  check_refused({"g.mtx", "--report", "/tmp"}, "is a directory");
+  check_refused({"-", "g.mtx", "-"}, "only once");
   check_refused({"g.mtx", "--quiet", "--verbose"}, "contradict");
 }
 
@@ -161,6 +164,12 @@ TEST_CASE("a result never overwrites its graph") {
   check_refused({graph.string(), "--output", (files / "other.mtx").string()}, "overwrite");
   check_refused({graph.string(), "--output-dir", files.path().string(), "--format", "mtx"},
                 "overwrite");
+}
+
+TEST_CASE("pipes and devices may be written twice") {
+  CHECK_NOTHROW((void)parse({"g.mtx", "--output", "/dev/null", "--format", "tsv"}));
+  CHECK_NOTHROW(
+      (void)parse({"g.mtx", "--output", "/dev/null", "--format", "tsv", "--report", "/dev/null"}));
 }
 
 TEST_CASE("each kind of exception has its exit status") {

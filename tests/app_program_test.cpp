@@ -124,8 +124,8 @@ TEST_CASE("kernels and devices are listed") {
 
 TEST_CASE("both readings of the source are what they say") {
   const RunResult row = run_pagerank({data("wb-cs-stanford.mtx"), "--top", "3"});
-  const RunResult column =
-      run_pagerank({data("wb-cs-stanford.mtx"), "--top", "3", "--source", "column"});
+  const RunResult column = run_pagerank(
+      {data("wb-cs-stanford.mtx"), "--top", "3", "--source", "column", "--engine", "cpu"});
   const auto starts = [](const std::string& line, const char* with) {
     return line.rfind(with, 0) == 0;
   };
@@ -283,6 +283,21 @@ TEST_CASE("a result that cannot be written exits 1") {
       run_pagerank({data("karate.mtx"), "--output", "/dev/full", "--format", "tsv"});
   CHECK(run.status == 1);
   CHECK(has(run.err, "/dev/full"));
+}
+
+TEST_CASE("output through /dev/stdout adds to what is there") {
+  const RunResult run =
+      run_pagerank({data("four.mtx"), "--top", "0", "--output", "/dev/stdout", "--format", "csv"});
+  CHECK(run.status == 0);
+  CHECK(lines_of(run.out).size() == 5);
+}
+
+TEST_CASE("failures name the graph, however short its name") {
+  const TemporaryDirectory files;
+  write_file(files / "e", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n");
+  const std::string graph = (files / "e").string();
+  CHECK(
+      has(run_pagerank({graph, "--dangling", "error"}).err, graph + ": the graph has 1 dangling"));
 }
 
 TEST_CASE("a batch ranks every graph it can and exits with the worst status") {

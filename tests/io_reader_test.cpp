@@ -88,6 +88,7 @@ TEST_CASE("layout does not matter: CRLF, blanks, tabs, blank lines, comments, no
            real + "  2\t2   2  \n\t1\t2\t1.5\t\n\n% between\n2    1  2 \r\n\n%end\n \n",
            " " + real + "2 2 2\n1 2 1.5\n2 1 2\n \r",
            real + "2 2 2\n0001 02 1.5\n2 1 2\n",
+           real + "2 2 2\n+1 +2 1.5\n2 1 2\n",
        }) {
     CAPTURE(text);
     const EdgeList edges = read_text(text).edges;
@@ -128,6 +129,7 @@ TEST_CASE("the banner is checked word by word") {
   check_refused("3 3 1\n1 2\n", ParseFault::bad_banner, 1);
   check_refused("%%MatrixMarket matrix coordinate pattern\n", ParseFault::bad_banner, 1);
   check_refused("%%MatrixMarketmatrix coordinate pattern general\n", ParseFault::bad_banner, 1);
+  check_refused("%%MatrixMarket vector array real\n", ParseFault::vector_object, 1);
   check_refused("%%MatrixMarket graph coordinate pattern general\n", ParseFault::unknown_object, 1);
   check_refused("%%MatrixMarket vector coordinate pattern general\n", ParseFault::vector_object, 1);
   check_refused("%%MatrixMarket matrix junk real general\n", ParseFault::unknown_format, 1);
@@ -170,6 +172,8 @@ TEST_CASE("entries are checked field by field") {
   check_refused(head + "1 2x 1\n", ParseFault::bad_column_index, 3);
   check_refused(head + "1\n", ParseFault::bad_column_index, 3);
   check_refused(head + "1 - 1\n", ParseFault::bad_column_index, 3);
+  check_refused(head + "+ 2 1\n", ParseFault::bad_row_index, 3);
+  check_refused(head + "+4 2 1\n", ParseFault::row_out_of_range, 3);
   check_refused(head + "0 2 1\n", ParseFault::row_out_of_range, 3);
   check_refused(head + "4 2 1\n", ParseFault::row_out_of_range, 3);
   check_refused(head + "-1 2 1\n", ParseFault::row_out_of_range, 3);
@@ -207,6 +211,8 @@ TEST_CASE("the number of entries is checked") {
   check_refused(pattern + "3 3 1\n1 2\n\n1 3\n", ParseFault::too_many_entries, 5);
   check_refused(pattern + "3 3 0\n1 2\n", ParseFault::too_many_entries, 3);
   check_refused(pattern + "3 3 18446744073709551615\n1 2\n", ParseFault::too_few_entries, 3);
+  check_refused(pattern + "3 3 1\n1 2\n\x1a\n", ParseFault::bad_row_index, 4);
+  check_refused(pattern + "3 3 1\n1 2\n" + std::string(3, '\0') + "\n", ParseFault::binary_data, 4);
   CHECK(read_text(pattern + "3 3 0\n").edges.entry_count() == 0);
 }
 

@@ -120,6 +120,21 @@ TEST_CASE("a file appears whole or not at all") {
     CHECK(fs::is_symlink(path));
     CHECK(read_file(files / "target") == "new");
   }
+  SUBCASE("a symbolic link to nothing yet makes what it points to") {
+    fs::create_symlink("target", path);
+    io::AtomicFile file(path.string());
+    file.stream() << "new";
+    file.commit();
+    CHECK(fs::is_symlink(path));
+    CHECK(read_file(files / "target") == "new");
+  }
+  SUBCASE("a private file stays private") {
+    write_file(path, "old");
+    fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+    io::AtomicFile file(path.string());
+    file.commit();
+    CHECK(fs::status(path).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  }
   SUBCASE("what cannot be written is an error") {
     CHECK_THROWS_AS(io::AtomicFile((files / "missing/out.tsv").string()), io::OutputError);
     CHECK_THROWS_AS(io::AtomicFile(files.path().string()), io::OutputError);
@@ -142,7 +157,11 @@ TEST_CASE("the report is JSON with every field") {
   report.options = {.alpha = 0.85,
                     .dangling = "teleport",
                     .assignment = false,
+                    .source = "row",
                     .engine = "auto",
+                    .device = 1,
+                    .kernel = "",
+                    .precision = "double",
                     .threads = 2,
                     .tolerance = 1e-8,
                     .max_iterations = 1000};
@@ -170,6 +189,9 @@ TEST_CASE("the report is JSON with every field") {
   CHECK(json["options"]["alpha"] == 0.85);
   CHECK(json["options"]["tolerance"] == 1e-8);
   CHECK(json["options"]["max_iterations"] == 1000);
+  CHECK(json["options"]["source"] == "row");
+  CHECK(json["options"]["device"] == 1);
+  CHECK(json["options"]["kernel"].is_null());
   CHECK(json["kernel"].is_null());
   CHECK(json["device"] == "CPU, 2 threads");
   CHECK(json["converged"] == true);
