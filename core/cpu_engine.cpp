@@ -120,6 +120,15 @@ Solution CpuEngine::solve(const Problem& problem, const SolveOptions& options) {
   return iterate_to_tolerance(iteration, problem, options);
 }
 
+std::uint64_t CpuEngine::bytes_per_iteration() const {
+  // A row reads its offset and its inverse out-weight and reads and writes x and z.
+  const std::uint64_t z_bytes =
+      options_.precision == Precision::float32 ? sizeof(float) : sizeof(double);
+  const std::uint64_t link_bytes = sizeof(NodeId) + (matrix_.weighted() ? sizeof(double) : 0);
+  return matrix_.link_count() * link_bytes +
+         matrix_.node_count() * (sizeof(EdgeIndex) + 3 * sizeof(double) + 2 * z_bytes);
+}
+
 std::string CpuEngine::device() const {
   return "CPU, " + std::to_string(options_.threads) +
          (options_.threads == 1 ? " thread" : " threads");

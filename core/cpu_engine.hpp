@@ -21,6 +21,7 @@ class CpuEngine final : public Engine {
 
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) override;
   [[nodiscard]] std::string device() const override;
+  [[nodiscard]] std::uint64_t bytes_per_iteration() const override;
 
  private:
   const TransitionMatrix& matrix_;

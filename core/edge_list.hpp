@@ -1,8 +1,8 @@
 #pragma once
 
 #include <utility>
-#include <vector>
 
+#include "core/array.hpp"
 #include "core/types.hpp"
 
 namespace pagerank {
@@ -19,11 +19,11 @@ struct EdgeList {
   NodeId node_count = 0;
 
   /// Both of the same length, one element an entry, each below node_count.
-  std::vector<NodeId> sources;
-  std::vector<NodeId> targets;
+  Array<NodeId> sources;
+  Array<NodeId> targets;
 
   /// One finite weight >= 0 an entry, or empty: then every entry weighs 1.
-  std::vector<double> weights;
+  Array<double> weights;
 
   /// An undirected graph holds each link between two nodes once, and it counts in both
   /// directions; a self loop counts once.

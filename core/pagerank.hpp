@@ -68,6 +68,9 @@ class Engine {
 
   /// What computes, for people: "CPU, 8 threads", "NVIDIA H100 80GB HBM3".
   [[nodiscard]] virtual std::string device() const = 0;
+
+  /// What one iteration must move at least: each array that it works on once.
+  [[nodiscard]] virtual std::uint64_t bytes_per_iteration() const = 0;
 };
 
 /// DanglingPolicy::error was asked for and the graph has dangling nodes.

@@ -15,7 +15,21 @@
 namespace pagerank {
 namespace {
 
-void require_valid(const EdgeList& edges) {
+/// Whether holds(element) for all elements of the array.
+template <class T, class Predicate>
+bool all_of(const Array<T>& array, int threads, Predicate holds) {
+  constexpr std::size_t piece = std::size_t{1} << 18;
+  std::atomic<bool> all = true;
+  parallel_for((array.size() + piece - 1) / piece, threads, [&](std::size_t p) {
+    const T* const data = array.data();
+    if (!std::all_of(data + p * piece, data + std::min((p + 1) * piece, array.size()), holds)) {
+      all = false;
+    }
+  });
+  return all;
+}
+
+void require_valid(const EdgeList& edges, int threads) {
   const auto require = [](bool holds, const char* rule) {
     if (!holds) throw std::invalid_argument(std::string("edge list: ") + rule);
   };
@@ -24,11 +38,9 @@ void require_valid(const EdgeList& edges) {
   require(edges.weights.empty() || edges.weights.size() == edges.sources.size(),
           "weights and sources differ in length");
   const auto in_range = [n = edges.node_count](NodeId node) { return node < n; };
-  require(std::all_of(edges.sources.begin(), edges.sources.end(), in_range) &&
-              std::all_of(edges.targets.begin(), edges.targets.end(), in_range),
+  require(all_of(edges.sources, threads, in_range) && all_of(edges.targets, threads, in_range),
           "node id out of range");
-  require(std::all_of(edges.weights.begin(), edges.weights.end(),
-                      [](double w) { return w >= 0 && std::isfinite(w); }),
+  require(all_of(edges.weights, threads, [](double w) { return w >= 0 && std::isfinite(w); }),
           "weight negative or not finite");
 }
 
@@ -45,9 +57,9 @@ int threads_for(EdgeIndex links, int threads) {
 struct BinnedLinks {
   int shift = 0;                       ///< bin of a key = key >> shift
   std::vector<EdgeIndex> bin_offsets;  ///< bins + 1
-  std::vector<NodeId> keys;
-  std::vector<NodeId> others;  ///< The other end of each link.
-  std::vector<double> weights;
+  Array<NodeId> keys;
+  Array<NodeId> others;  ///< The other end of each link.
+  Array<double> weights;
 
   [[nodiscard]] std::size_t bin_count() const { return bin_offsets.size() - 1; }
 };
@@ -200,8 +212,8 @@ void sort_bin(const BinnedLinks& by_target, std::size_t bin, CsrMatrix& matrix) 
 }
 
 /// Counts the different columns of each row into offsets[row + 1].
-std::vector<EdgeIndex> distinct_offsets(const CsrMatrix& matrix, int threads) {
-  std::vector<EdgeIndex> offsets(matrix.row_offsets.size(), 0);
+Array<EdgeIndex> distinct_offsets(const CsrMatrix& matrix, int threads) {
+  Array<EdgeIndex> offsets(matrix.row_offsets.size(), 0);
   parallel_for_blocks(matrix.row_count(), threads, [&](std::size_t, NodeId begin, NodeId end) {
     for (NodeId row = begin; row < end; ++row) {
       EdgeIndex distinct = 0;
@@ -217,7 +229,7 @@ std::vector<EdgeIndex> distinct_offsets(const CsrMatrix& matrix, int threads) {
 }
 
 /// Adds up neighbouring elements of the same column, in order.
-CsrMatrix merge_repeats(const CsrMatrix& matrix, std::vector<EdgeIndex> offsets, int threads) {
+CsrMatrix merge_repeats(const CsrMatrix& matrix, Array<EdgeIndex> offsets, int threads) {
   CsrMatrix merged;
   merged.column_indices.resize(offsets.back());
   merged.values.resize(offsets.back());
@@ -240,7 +252,7 @@ CsrMatrix merge_repeats(const CsrMatrix& matrix, std::vector<EdgeIndex> offsets,
 }
 
 /// 1 / out-degree of an unweighted graph, 0 for dangling nodes.
-std::vector<double> inverse_out_degree(const CsrMatrix& in_links, int threads) {
+Array<double> inverse_out_degree(const CsrMatrix& in_links, int threads) {
   std::vector<EdgeIndex> out_degree(in_links.row_count(), 0);
   const EdgeIndex links = in_links.element_count();
   threads = threads_for(links, threads);
@@ -251,7 +263,7 @@ std::vector<double> inverse_out_degree(const CsrMatrix& in_links, int threads) {
           .fetch_add(1, std::memory_order_relaxed);
     }
   });
-  std::vector<double> inverse(out_degree.size());
+  Array<double> inverse(out_degree.size());
   std::transform(out_degree.begin(), out_degree.end(), inverse.begin(), [](EdgeIndex degree) {
     return degree == 0 ? 0 : 1 / static_cast<double>(degree);
   });
@@ -261,8 +273,8 @@ std::vector<double> inverse_out_degree(const CsrMatrix& in_links, int threads) {
 }  // namespace
 
 TransitionMatrix make_transition_matrix(EdgeList edges, int threads) {
-  require_valid(edges);
   threads = thread_count(threads);
+  require_valid(edges, threads);
   const NodeId n = edges.node_count;
   const bool weighted = edges.weighted();
 
@@ -294,7 +306,7 @@ TransitionMatrix make_transition_matrix(EdgeList edges, int threads) {
                [&](std::size_t bin) { sort_bin(by_target, bin, in_links); });
   by_target = {};
 
-  std::vector<EdgeIndex> offsets = distinct_offsets(in_links, threads);
+  Array<EdgeIndex> offsets = distinct_offsets(in_links, threads);
   matrix.distinct_links = offsets.back();
   if (weighted && matrix.distinct_links < in_links.element_count()) {
     in_links = merge_repeats(in_links, std::move(offsets), threads);

@@ -21,9 +21,9 @@ namespace pagerank {
 /// - a dangling node (no out-weight: no out-links, or only links of weight 0) has 0 in both.
 struct TransitionMatrix {
   CsrMatrix in_links;
-  std::vector<double> inverse_out_weight;  ///< One a node.
-  std::vector<NodeId> dangling;            ///< Ascending.
-  EdgeIndex distinct_links = 0;            ///< Different (source, target) pairs.
+  Array<double> inverse_out_weight;  ///< One a node.
+  std::vector<NodeId> dangling;      ///< Ascending.
+  EdgeIndex distinct_links = 0;      ///< Different (source, target) pairs.
 
   [[nodiscard]] NodeId node_count() const { return in_links.row_count(); }
   [[nodiscard]] EdgeIndex link_count() const { return in_links.element_count(); }

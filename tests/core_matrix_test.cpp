@@ -65,18 +65,18 @@ TEST_CASE("row and column readings of the same entry are each other's reverse") 
   edges.node_count = 3;
   edges.add_entry(SourceIndex::row, 0, 2);
   edges.add_entry(SourceIndex::column, 0, 2);
-  CHECK(edges.sources == std::vector<NodeId>{0, 2});
-  CHECK(edges.targets == std::vector<NodeId>{2, 0});
+  CHECK(edges.sources == Array<NodeId>{0, 2});
+  CHECK(edges.targets == Array<NodeId>{2, 0});
 }
 
 TEST_CASE("an unweighted graph becomes in-link rows, inverse out-degrees and dangling nodes") {
   // 0 -> 1, 0 -> 2, 1 -> 2, 3 -> 3; 2 is dangling, 4 is isolated
   const TransitionMatrix matrix =
       make_transition_matrix(make_graph(5, {{0, 2}, {1, 2}, {0, 1}, {3, 3}}));
-  CHECK(matrix.in_links.row_offsets == std::vector<EdgeIndex>{0, 0, 1, 3, 4, 4});
-  CHECK(matrix.in_links.column_indices == std::vector<NodeId>{0, 0, 1, 3});
+  CHECK(matrix.in_links.row_offsets == Array<EdgeIndex>{0, 0, 1, 3, 4, 4});
+  CHECK(matrix.in_links.column_indices == Array<NodeId>{0, 0, 1, 3});
   CHECK(matrix.in_links.values.empty());
-  CHECK(matrix.inverse_out_weight == std::vector<double>{0.5, 1, 0, 1, 0});
+  CHECK(matrix.inverse_out_weight == Array<double>{0.5, 1, 0, 1, 0});
   CHECK(matrix.dangling == std::vector<NodeId>{2, 4});
   CHECK(matrix.distinct_links == 4);
 }
@@ -93,7 +93,7 @@ TEST_CASE("repeated links add up") {
         make_transition_matrix(make_graph(3, {{0, 1}, {0, 2}, {0, 1}}, {1, 4, 3}));
     CHECK(matrix.link_count() == 2);
     CHECK(matrix.distinct_links == 2);
-    CHECK(matrix.in_links.values == std::vector<double>{0.5, 0.5});
+    CHECK(matrix.in_links.values == Array<double>{0.5, 0.5});
   }
 }
 
@@ -102,14 +102,14 @@ TEST_CASE("an undirected graph counts each link both ways and self loops once") 
   edges.undirected = true;
   const TransitionMatrix matrix = make_transition_matrix(edges);
   CHECK(matrix.link_count() == 5);
-  CHECK(matrix.inverse_out_weight == std::vector<double>{1, 1.0 / 3, 1});
+  CHECK(matrix.inverse_out_weight == Array<double>{1, 1.0 / 3, 1});
 }
 
 TEST_CASE("a node whose links all weigh zero is dangling") {
   const TransitionMatrix matrix =
       make_transition_matrix(make_graph(3, {{0, 1}, {1, 2}, {2, 0}}, {0, 1, 2}));
   CHECK(matrix.dangling == std::vector<NodeId>{0});
-  CHECK(matrix.in_links.values == std::vector<double>{1, 0, 1});
+  CHECK(matrix.in_links.values == Array<double>{1, 0, 1});
 }
 
 TEST_CASE("weights near the limits of double keep their proportions") {

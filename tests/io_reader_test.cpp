@@ -58,8 +58,8 @@ TEST_CASE("a pattern file becomes an edge list in the file's order") {
   CHECK(graph.header.node_count == 3);
   CHECK(graph.header.entries == 3);
   CHECK(graph.edges.node_count == 3);
-  CHECK(graph.edges.sources == std::vector<NodeId>{0, 2, 0});
-  CHECK(graph.edges.targets == std::vector<NodeId>{1, 0, 1});
+  CHECK(graph.edges.sources == Array<NodeId>{0, 2, 0});
+  CHECK(graph.edges.targets == Array<NodeId>{1, 0, 1});
   CHECK(graph.edges.weights.empty());
   CHECK_FALSE(graph.edges.undirected);
 }
@@ -67,14 +67,14 @@ TEST_CASE("a pattern file becomes an edge list in the file's order") {
 TEST_CASE("the column index is the source where that is asked for") {
   const io::MatrixMarketGraph graph =
       read_text(pattern + "3 3 1\n1 2\n", false, SourceIndex::column);
-  CHECK(graph.edges.sources == std::vector<NodeId>{1});
-  CHECK(graph.edges.targets == std::vector<NodeId>{0});
+  CHECK(graph.edges.sources == Array<NodeId>{1});
+  CHECK(graph.edges.targets == Array<NodeId>{0});
 }
 
 TEST_CASE("every accepted field and symmetry is read, whatever its case") {
   for (const char* field : {"real", "REAL", "double", "integer", "Unsigned-Integer"}) {
     const std::string banner = std::string("%%matrixmarket MATRIX Coordinate ") + field;
-    CHECK(read_text(banner + " general\n2 2 1\n1 2 7\n").edges.weights == std::vector<double>{7});
+    CHECK(read_text(banner + " general\n2 2 1\n1 2 7\n").edges.weights == Array<double>{7});
     CHECK(read_text(banner + " SYMMETRIC\n2 2 1\n2 1 7\n").edges.undirected);
   }
 }
@@ -100,7 +100,7 @@ TEST_CASE("layout does not matter: CRLF, blanks, tabs, blank lines, comments, no
 
 TEST_CASE("compressed files are recognised by their bytes, not their name") {
   const io::MatrixMarketGraph graph = read_text(pattern + "3 3 2\n1 2\n3 1\n", true);
-  CHECK(graph.edges.sources == std::vector<NodeId>{0, 2});
+  CHECK(graph.edges.sources == Array<NodeId>{0, 2});
 }
 
 TEST_CASE("every double is read back exactly") {
@@ -161,7 +161,7 @@ TEST_CASE("the size line is checked number by number") {
   check_refused(pattern + "4294967295 4294967295 1\n", ParseFault::too_many_nodes, 2);
   check_refused(pattern + "99999999999999999999 1 1\n", ParseFault::too_many_nodes, 2);
   CHECK(read_text(pattern + "4294967294 4294967294 1\n1 4294967294\n").edges.targets ==
-        std::vector<NodeId>{4294967293});
+        Array<NodeId>{4294967293});
 }
 
 TEST_CASE("entries are checked field by field") {

@@ -68,10 +68,15 @@ double l1_distance(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 RunResult run_pagerank(const std::vector<std::string>& arguments, const std::string& input) {
+  return run_program("pagerank", arguments, input);
+}
+
+RunResult run_program(const std::string& program_name, const std::vector<std::string>& arguments,
+                      const std::string& input) {
   const TemporaryDirectory files;
   write_file(files / "in", input);
   const std::string program =
-      (fs::read_symlink("/proc/self/exe").parent_path() / "pagerank").string();
+      (fs::read_symlink("/proc/self/exe").parent_path() / program_name).string();
   std::vector<const char*> argv = {program.c_str()};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   argv.push_back(nullptr);
@@ -142,7 +147,7 @@ EdgeList make_graph(NodeId nodes, const std::vector<std::pair<NodeId, NodeId>>& 
   EdgeList edges;
   edges.node_count = nodes;
   for (const auto& [source, target] : links) edges.add_entry(SourceIndex::row, source, target);
-  edges.weights = weights;
+  edges.weights.assign(weights.begin(), weights.end());
   return edges;
 }
 

@@ -46,7 +46,10 @@ struct RunResult {
   std::uint64_t peak_bytes;  ///< Of resident memory.
 };
 
-/// Runs the program that was built beside the tests. `input` becomes its standard input.
+/// Runs a program that was built beside the tests. `input` becomes its standard input.
+[[nodiscard]] RunResult run_program(const std::string& program,
+                                    const std::vector<std::string>& arguments,
+                                    const std::string& input = {});
 [[nodiscard]] RunResult run_pagerank(const std::vector<std::string>& arguments,
                                      const std::string& input = {});
 

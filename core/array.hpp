@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace pagerank {
+
+/// std::allocator, but elements that are constructed from nothing stay undefined.
+template <class T>
+class UndefinedInitAllocator : public std::allocator<T> {
+ public:
+  template <class U>
+  struct rebind {
+    using other = UndefinedInitAllocator<U>;
+  };
+
+  UndefinedInitAllocator() = default;
+  template <class U>
+  UndefinedInitAllocator(const UndefinedInitAllocator<U>&) noexcept {}
+
+  template <class U>
+  void construct(U* place) {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class... Arguments>
+  void construct(U* place, Arguments&&... arguments) {
+    ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
+  }
+};
+
+/// A std::vector of numbers whose resize() leaves new elements undefined, so that the threads that
+/// fill a large array are the first to touch its memory: one thread clearing it, page fault by page
+/// fault, takes longer than all of them filling it.
+template <class T>
+using Array = std::vector<T, UndefinedInitAllocator<T>>;
+
+}  // namespace pagerank
