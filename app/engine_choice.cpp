@@ -12,7 +12,8 @@ ChosenEngine make_gpu_engine(const Options& options, const TransitionMatrix& mat
   auto engine =
       std::make_unique<gpu::Engine>(matrix, gpu::EngineOptions{.device = options.device,
                                                                .kernel = options.kernel,
-                                                               .precision = options.precision});
+                                                               .precision = options.precision,
+                                                               .threads = options.threads});
   std::string kernel(engine->kernel());
   return {std::move(engine), "gpu", std::move(kernel), ""};
 }

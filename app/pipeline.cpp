@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <future>
 #include <utility>
 
 #include "app/engine_choice.hpp"
@@ -12,6 +14,7 @@
 #include "core/ranking.hpp"
 #include "core/threads.hpp"
 #include "core/transition_matrix.hpp"
+#include "gpu/pagerank.hpp"
 #include "io/atomic_file.hpp"
 #include "io/matrix_market_reader.hpp"
 #include "io/report.hpp"
@@ -56,6 +59,16 @@ io::Report begin_report(const Options& options, const std::string& path) {
   report.precision = name_of(options.precision);
   report.version = PAGERANK_VERSION;
   return report;
+}
+
+/// Creates the GPU's context beside the reading of a graph that is large enough for it to matter: a
+/// small one should fail or succeed without having touched the GPU.
+std::future<void> create_context_for(const Options& options, const std::string& path) {
+  constexpr std::uintmax_t worth_it = 4 << 20;
+  std::error_code unknown_size;
+  const std::uintmax_t size = std::filesystem::file_size(path, unknown_size);
+  if (options.engine == EngineChoice::cpu || unknown_size || size < worth_it) return {};
+  return std::async(std::launch::async, gpu::create_context, options.device);
 }
 
 TransitionMatrix load(const Options& options, const std::string& path, PhaseClock& clock,
@@ -150,7 +163,9 @@ void log_seconds(const io::Report::Seconds& seconds) {
 ExitStatus rank_graph(const Options& options, const std::string& path, std::ostream& table) {
   PhaseClock clock;
   io::Report report = begin_report(options, path);
+  std::future<void> context = create_context_for(options, path);
   const TransitionMatrix matrix = load(options, path, clock, report);
+  if (context.valid()) context.wait();
   const Solution solution = solve(options, matrix, clock, report);
 
   const std::string output = options.output_path(path);

@@ -8,9 +8,16 @@ namespace pagerank::gpu {
 template <class T>
 struct CsrView {
   std::uint64_t rows;
+  EdgeIndex links;
   const EdgeIndex* row_offsets;  ///< rows + 1
   const NodeId* column_indices;
   const T* values;  ///< Null: every element is 1.
+
+  /// What y = A x moves at least: each array of the matrix, x and y once.
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const {
+    return (rows + 1) * sizeof(EdgeIndex) +
+           links * (sizeof(NodeId) + (values != nullptr ? sizeof(T) : 0)) + 2 * rows * sizeof(T);
+  }
 
 #ifdef __CUDACC__
   /// Element k times the x it meets. `values` is the same for all threads: no divergence.

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include "gpu/cuda_check.cuh"
 
@@ -22,23 +23,49 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// One T in page-locked host memory, where asynchronous copies from the device may land.
-template <class T>
-class PinnedValue {
+/// A point in a stream's work.
+class Event {
  public:
-  PinnedValue() {
-    PAGERANK_CUDA(
-        cudaHostAlloc(reinterpret_cast<void**>(&value_), sizeof(T), cudaHostAllocDefault));
-  }
-  PinnedValue(const PinnedValue&) = delete;
-  PinnedValue& operator=(const PinnedValue&) = delete;
-  ~PinnedValue() { cudaFreeHost(value_); }
+  Event() { PAGERANK_CUDA(cudaEventCreate(&event_)); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event() { cudaEventDestroy(event_); }
 
-  [[nodiscard]] T* get() { return value_; }
-  [[nodiscard]] T& operator*() { return *value_; }
+  void record(cudaStream_t stream) { PAGERANK_CUDA(cudaEventRecord(event_, stream)); }
+  /// Returns at once if it was never recorded.
+  void wait() const { PAGERANK_CUDA(cudaEventSynchronize(event_)); }
+  /// Device time between the two, both reached.
+  [[nodiscard]] double seconds_since(const Event& earlier) const {
+    float milliseconds = 0;
+    PAGERANK_CUDA(cudaEventElapsedTime(&milliseconds, earlier.event_, event_));
+    return milliseconds / 1e3;
+  }
 
  private:
-  T* value_ = nullptr;
+  cudaEvent_t event_ = nullptr;
+};
+
+/// An array in page-locked host memory, which asynchronous copies to and from the device take.
+template <class T>
+class PinnedArray {
+ public:
+  PinnedArray() = default;
+  explicit PinnedArray(std::size_t size) {
+    PAGERANK_CUDA(
+        cudaHostAlloc(reinterpret_cast<void**>(&data_), size * sizeof(T), cudaHostAllocDefault));
+  }
+  PinnedArray(PinnedArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  PinnedArray& operator=(PinnedArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~PinnedArray() { cudaFreeHost(data_); }
+
+  [[nodiscard]] T* data() { return data_; }
+  [[nodiscard]] T& operator[](std::size_t i) { return data_[i]; }
+
+ private:
+  T* data_ = nullptr;
 };
 
 /// Owners of opaque objects, each with the call that ends it.

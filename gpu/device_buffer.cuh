@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ class DeviceBuffer {
     PAGERANK_CUDA(error);
   }
 
-  explicit DeviceBuffer(const std::vector<T>& host) : DeviceBuffer(host.size()) { upload(host); }
+  explicit DeviceBuffer(std::span<const T> host) : DeviceBuffer(host.size()) { upload(host); }
 
   DeviceBuffer(DeviceBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
@@ -43,12 +44,13 @@ class DeviceBuffer {
   [[nodiscard]] const T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// Copies size() elements from or to the host; waits until that is done.
-  void upload(const std::vector<T>& host) {
+  /// Copies size() elements from or to the host; waits until that is done. Arrays that grow with
+  /// the graph go through UploadRing, which is several times faster.
+  void upload(std::span<const T> host) {
     if (size_ == 0) return;
     PAGERANK_CUDA(cudaMemcpy(data_, host.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
-    // cudaMemcpy from pageable memory may return while the last piece is still on its way, and the
-    // engine's stream does not wait for the default one.
+    // It may return while the last piece is still on its way, and the engine's stream does not wait
+    // for the default one.
     PAGERANK_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
   }
   [[nodiscard]] std::vector<T> download() const {

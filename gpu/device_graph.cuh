@@ -5,23 +5,28 @@
 #include "core/transition_matrix.hpp"
 #include "gpu/csr_view.cuh"
 #include "gpu/device_buffer.cuh"
+#include "gpu/upload_ring.cuh"
 
 namespace pagerank::gpu {
+
+/// values[k] = inverse_out_weight[column_indices[k]]: the elements of B that an unweighted graph
+/// does without.
+template <class T>
+void spread_inverse_out_weight(const NodeId* column_indices, EdgeIndex links,
+                               const double* inverse_out_weight, T* values, cudaStream_t stream);
 
 /// A transition matrix in device memory, as TransitionMatrix describes it, its values in T.
 /// Kernels take it as it is or make a layout of their own from it.
 template <class T>
 class DeviceGraph {
  public:
-  explicit DeviceGraph(const TransitionMatrix& matrix)
-      : row_offsets_(matrix.in_links.row_offsets),
-        column_indices_(matrix.in_links.column_indices),
-        exact_values_(matrix.in_links.values),
-        values_(std::is_same_v<T, double> ? 0 : exact_values_.size()),
-        inverse_out_weight_(matrix.inverse_out_weight) {
-    if (values_.size() > 0) {
-      const std::vector<double>& exact = matrix.in_links.values;
-      values_.upload(std::vector<T>(exact.begin(), exact.end()));
+  DeviceGraph(const TransitionMatrix& matrix, UploadRing& ring)
+      : row_offsets_(ring.upload<EdgeIndex>(std::span(matrix.in_links.row_offsets))),
+        column_indices_(ring.upload<NodeId>(std::span(matrix.in_links.column_indices))),
+        exact_values_(ring.upload<double>(std::span(matrix.in_links.values))),
+        inverse_out_weight_(ring.upload<double>(std::span(matrix.inverse_out_weight))) {
+    if constexpr (!std::is_same_v<T, double>) {
+      values_ = ring.upload<T>(std::span(matrix.in_links.values));
     }
   }
 
@@ -47,6 +52,19 @@ class DeviceGraph {
   /// The in-links with values in double: what certifies the result.
   [[nodiscard]] CsrView<double> exact_in_links() const { return view(exact_values_.data()); }
 
+  /// Gives an unweighted graph the values array that it does without: what in_links() then
+  /// multiplies is B itself. For benchmarks of kernels that read values.
+  void store_values(cudaStream_t stream) {
+    DeviceBuffer<T> values(link_count());
+    spread_inverse_out_weight(column_indices_.data(), link_count(), inverse_out_weight_.data(),
+                              values.data(), stream);
+    if constexpr (std::is_same_v<T, double>) {
+      exact_values_ = std::move(values);
+    } else {
+      values_ = std::move(values);
+    }
+  }
+
   [[nodiscard]] std::vector<EdgeIndex> download_row_offsets() const {
     return row_offsets_.download();
   }
@@ -56,13 +74,13 @@ class DeviceGraph {
  private:
   template <class Value>
   [[nodiscard]] CsrView<Value> view(const Value* values) const {
-    return {node_count(), row_offsets_.data(), column_indices_.data(), values};
+    return {node_count(), link_count(), row_offsets_.data(), column_indices_.data(), values};
   }
 
   DeviceBuffer<EdgeIndex> row_offsets_;
   DeviceBuffer<NodeId> column_indices_;
   DeviceBuffer<double> exact_values_;
-  DeviceBuffer<T> values_;
+  DeviceBuffer<T> values_;  ///< Where T is not double.
   DeviceBuffer<double> inverse_out_weight_;
 };
 

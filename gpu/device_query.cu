@@ -1,9 +1,16 @@
 #include <string>
 
-#include "gpu/cuda_check.cuh"
+#include "gpu/device.cuh"
 #include "gpu/pagerank.hpp"
 
 namespace pagerank::gpu {
+namespace {
+
+/// Loads only on a device that the program holds code for.
+__global__ void probe() {}
+
+}  // namespace
+
 std::string unavailable_reason(int device) {
   int driver = 0;
   if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
@@ -19,6 +26,30 @@ std::string unavailable_reason(int device) {
            std::to_string(count - 1);
   }
   return {};
+}
+
+std::string enter_device(int device) {
+  if (const std::string reason = unavailable_reason(device); !reason.empty()) {
+    throw NoDevice(reason);
+  }
+  cudaDeviceProp properties{};
+  cudaFuncAttributes attributes{};
+  cudaError_t error = cudaGetDeviceProperties(&properties, device);
+  if (error == cudaSuccess) error = cudaSetDevice(device);
+  if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, probe);
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    throw NoDevice("GPU " + std::to_string(device) + ": " + cudaGetErrorString(error));
+  }
+  return properties.name;
+}
+
+void create_context(int device) noexcept {
+  try {
+    enter_device(device);
+  } catch (const std::exception&) {
+    // Whoever needs the device will hear of it.
+  }
 }
 
 std::vector<Device> devices() {

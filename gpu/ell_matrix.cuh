@@ -32,6 +32,11 @@ class EllMatrix {
   /// y = A x for the elements that are here.
   void multiply(const T* x, T* y, cudaStream_t stream) const;
 
+  /// All padded places, x and y once.
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const {
+    return bytes(rows_, width_, weighted_, sizeof(T)) + 2 * rows_ * sizeof(T);
+  }
+
  private:
   std::uint64_t rows_;
   unsigned width_;

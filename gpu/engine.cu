@@ -1,7 +1,9 @@
+#include <array>
 #include <string>
 
 #include "core/convergence.hpp"
 #include "gpu/cuda_handles.cuh"
+#include "gpu/device.cuh"
 #include "gpu/iteration_loop.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/rank_update.cuh"
@@ -11,15 +13,13 @@
 namespace pagerank::gpu {
 namespace {
 
-/// Loads only on a device that the program holds code for.
-__global__ void probe() {}
-
 /// The graph on the device, the prepared kernel and the vectors of a solve.
 template <class T>
 class PreparedGraph {
  public:
-  PreparedGraph(const TransitionMatrix& matrix, const SpmvKernel& kernel, bool device_loop)
-      : graph_(matrix),
+  PreparedGraph(const TransitionMatrix& matrix, const SpmvKernel& kernel,
+                const EngineOptions& options)
+      : graph_(uploaded(matrix, options.threads)),
         spmv_(kernel.make<T>(graph_, stream_)),
         x_(matrix.node_count()),
         y_(matrix.node_count()),
@@ -27,13 +27,17 @@ class PreparedGraph {
         sums_(2),
         block_sums_(most_sum_blocks),
         alpha_(2),
-        loop_([this](cudaStream_t stream) { queue_iteration(stream); }, sums_.data(), device_loop) {
-  }
+        loop_([this](cudaStream_t stream) { queue_iteration(stream); }, sums_.data(),
+              options.device_loop) {}
 
   [[nodiscard]] static std::size_t bytes(const TransitionMatrix& matrix, const SpmvKernel& kernel) {
     return DeviceGraph<T>::bytes(matrix) + kernel.extra_bytes(matrix, sizeof(T)) +
            matrix.node_count() * (sizeof(double) + 2 * sizeof(T)) +
            (2 + most_sum_blocks) * sizeof(NodeSums);
+  }
+
+  [[nodiscard]] std::uint64_t bytes_per_iteration() const {
+    return spmv_->bytes_to_multiply() + RankState<T>::bytes_to_update(graph_.node_count());
   }
 
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) {
@@ -47,7 +51,7 @@ class PreparedGraph {
     Running(PreparedGraph& prepared, double alpha) : prepared_(prepared), alpha_(alpha) {
       // From x = y = 0, one update with alpha = 0 makes x uniform, and z and the dangling mass
       // belong to it.
-      prepared.alpha_.upload({alpha, 0});
+      prepared.alpha_.upload(std::array{alpha, 0.0});
       prepared.x_.set_to_zero(prepared.stream_);
       prepared.y_.set_to_zero(prepared.stream_);
       prepared.sums_.set_to_zero(prepared.stream_);
@@ -63,7 +67,7 @@ class PreparedGraph {
       residual_l1({prepared_.graph_.exact_in_links(), prepared_.graph_.inverse_out_weight(),
                    prepared_.x_.data(), prepared_.sums_.data()},
                   alpha_, prepared_.block_sums_.data(), result, prepared_.stream_);
-      NodeSums& fetched = *prepared_.fetched_;
+      NodeSums& fetched = prepared_.fetched_[0];
       PAGERANK_CUDA(cudaMemcpyAsync(&fetched, result, sizeof(NodeSums), cudaMemcpyDeviceToHost,
                                     prepared_.stream_));
       prepared_.stream_.wait();
@@ -76,6 +80,11 @@ class PreparedGraph {
     PreparedGraph& prepared_;
     double alpha_;
   };
+
+  [[nodiscard]] static DeviceGraph<T> uploaded(const TransitionMatrix& matrix, int threads) {
+    UploadRing ring(threads);  // freed before anything else is allocated
+    return {matrix, ring};
+  }
 
   void queue_iteration(cudaStream_t stream) {
     spmv_->multiply(z_.data(), y_.data(), stream);
@@ -101,7 +110,7 @@ class PreparedGraph {
   DeviceBuffer<NodeSums> sums_;  ///< Of the iteration, of the residual.
   DeviceBuffer<NodeSums> block_sums_;
   DeviceBuffer<double> alpha_;  ///< Of the iteration, of its start (0).
-  PinnedValue<NodeSums> fetched_;
+  PinnedArray<NodeSums> fetched_{1};
   IterationLoop loop_;
 };
 
@@ -112,15 +121,15 @@ class Engine::Impl {
   Impl(const TransitionMatrix& matrix, const EngineOptions& options)
       : kernel_(find_spmv_kernel(options.kernel)), device_(options.device) {
     if (matrix.node_count() == 0) throw std::invalid_argument("the graph has no nodes");
-    enter_device();
+    name_ = enter_device(device_);
     if (!matrix.dangling.empty()) {
       first_dangling_ = matrix.dangling.front();
       dangling_count_ = matrix.dangling.size();
     }
     if (options.precision == Precision::float32) {
-      prepare(single_, matrix, options.device_loop);
+      prepare(single_, matrix, options);
     } else {
-      prepare(double_, matrix, options.device_loop);
+      prepare(double_, matrix, options);
     }
   }
 
@@ -132,36 +141,21 @@ class Engine::Impl {
     return single_ ? single_->solve(problem, options) : double_->solve(problem, options);
   }
 
+  [[nodiscard]] std::uint64_t bytes_per_iteration() const {
+    return single_ ? single_->bytes_per_iteration() : double_->bytes_per_iteration();
+  }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::string_view kernel() const { return kernel_.name; }
 
  private:
-  /// Throws NoDevice where the device is not there, cannot be entered (another process holds it,
-  /// say), or is one that this program was not built for.
-  void enter_device() {
-    if (const std::string reason = unavailable_reason(device_); !reason.empty()) {
-      throw NoDevice(reason);
-    }
-    cudaDeviceProp properties{};
-    cudaFuncAttributes attributes{};
-    cudaError_t error = cudaGetDeviceProperties(&properties, device_);
-    if (error == cudaSuccess) error = cudaSetDevice(device_);
-    if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, probe);
-    if (error != cudaSuccess) {
-      cudaGetLastError();
-      throw NoDevice("GPU " + std::to_string(device_) + ": " + cudaGetErrorString(error));
-    }
-    name_ = properties.name;
-  }
-
   template <class T>
   void prepare(std::unique_ptr<PreparedGraph<T>>& prepared, const TransitionMatrix& matrix,
-               bool device_loop) {
+               const EngineOptions& options) {
     const std::size_t needed = PreparedGraph<T>::bytes(matrix, kernel_);
     std::size_t available = 0, total = 0;
     PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
     if (needed > available) throw OutOfMemory(name_, needed, available);
-    prepared = std::make_unique<PreparedGraph<T>>(matrix, kernel_, device_loop);
+    prepared = std::make_unique<PreparedGraph<T>>(matrix, kernel_, options);
   }
 
   const SpmvKernel& kernel_;
@@ -181,6 +175,9 @@ Solution Engine::solve(const Problem& problem, const SolveOptions& options) {
 }
 std::string Engine::device() const {
   return impl_->name();
+}
+std::uint64_t Engine::bytes_per_iteration() const {
+  return impl_->bytes_per_iteration();
 }
 std::string_view Engine::kernel() const {
   return impl_->kernel();

@@ -43,7 +43,7 @@ class IterationLoop {
   std::function<void(cudaStream_t)> queue_;
   const NodeSums* sums_;
   DeviceBuffer<LoopControl> control_;
-  PinnedValue<LoopControl> host_control_;
+  PinnedArray<LoopControl> host_control_{1};
   CudaGraph graph_;           ///< Owns the condition: lives as long as what was made of it.
   CudaGraphExec executable_;  ///< Null: plain loop.
 };

@@ -8,6 +8,7 @@ class Engine::Impl {};
 std::string unavailable_reason(int) {
   return NotCompiled().what();
 }
+void create_context(int) noexcept {}
 std::vector<Device> devices() {
   return {};
 }
@@ -23,6 +24,9 @@ Solution Engine::solve(const Problem&, const SolveOptions&) {
   throw NotCompiled();
 }
 std::string Engine::device() const {
+  throw NotCompiled();
+}
+std::uint64_t Engine::bytes_per_iteration() const {
   throw NotCompiled();
 }
 std::string_view Engine::kernel() const {

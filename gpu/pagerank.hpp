@@ -55,6 +55,11 @@ struct Kernel {
 /// fifth of a second); empty if it can.
 [[nodiscard]] std::string unavailable_reason(int device = 0);
 
+/// Creates the context of the device, which takes a fifth of a second, so that an Engine made later
+/// finds it there: for a thread beside the reading of a graph. Failures show when an Engine is
+/// made.
+void create_context(int device) noexcept;
+
 /// The devices that the driver shows; none without CUDA or a driver.
 [[nodiscard]] std::vector<Device> devices();
 
@@ -66,10 +71,12 @@ struct EngineOptions {
   std::string kernel;  ///< A name of kernels(); empty: the default.
   Precision precision = Precision::float64;
 
-  /// Iterate in a CUDA graph that decides on the device whether to go on, where the driver can
-  /// (12.4), rather than ask after each iteration. The same bits either way. Not the default yet:
-  /// under compute-sanitizer it sometimes ends in an illegal address that is still to be explained.
-  bool device_loop = false;
+  int threads = 0;  ///< That feed the upload; 0: as many as OpenMP offers.
+
+  /// Iterate in a CUDA graph that decides on the device whether to go on, rather than ask after
+  /// each iteration; a plain loop where the driver is older than 12.4 and under compute-sanitizer,
+  /// which cannot follow conditional nodes. The same bits either way.
+  bool device_loop = true;
 };
 
 /// Power iteration on one GPU: the graph is uploaded by the constructor, scores are downloaded once
@@ -84,6 +91,7 @@ class Engine final : public pagerank::Engine {
 
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) override;
   [[nodiscard]] std::string device() const override;
+  [[nodiscard]] std::uint64_t bytes_per_iteration() const override;
   [[nodiscard]] std::string_view kernel() const;
 
  private:

@@ -17,6 +17,11 @@ struct RankState {
   const double* alpha;               ///< One element: a recorded iteration serves any alpha.
   NodeSums* sums;                    ///< Of the iteration before, then of this one.
   NodeSums* block_sums;              ///< most_sum_blocks elements of scratch.
+
+  /// What update_ranks() moves at least: x read and written, y, inverse_out_weight, z.
+  [[nodiscard]] static std::uint64_t bytes_to_update(std::uint64_t nodes) {
+    return nodes * (3 * sizeof(double) + 2 * sizeof(T));
+  }
 };
 
 /// Everything of an iteration but the SpMV, in one pass over the nodes: regularise

@@ -20,6 +20,10 @@ class Spmv {
   /// y = A x with A the graph's in-links; x and y are device arrays of one element a node. Only
   /// queues the work.
   virtual void multiply(const T* x, T* y, cudaStream_t stream) = 0;
+
+  /// Bytes that one multiplication must move at least: each array of the kernel's layout, x and y
+  /// once. Benchmarks measure against it.
+  [[nodiscard]] virtual std::uint64_t bytes_to_multiply() const = 0;
 };
 
 /// One way to compute it: a row of the registry in spmv_registry.cu.

@@ -1,24 +1,37 @@
-// Every thread does the same number of steps, whatever the rows look like. Walking a CSR matrix is
-// merging two lists, the rows' ends and the links: a step either adds a link or finishes a row. The
-// merge path is cut into tiles (a block each) and those into equal pieces (a thread each); where a
-// piece begins is found by bisection. Rows that cross pieces are joined by a scan within the tile,
-// and rows that cross tiles by a second, tiny kernel: fixed orders, no atomics.
-// After D. Merrill, M. Garland: Merge-Based Parallel Sparse Matrix-Vector Multiplication (SC 2016).
+// Every block does the same number of steps, whatever the rows look like. Walking a CSR matrix is
+// merging two lists, the links and the rows' ends: a step either adds a link or finishes a row. The
+// merge path is cut into tiles of equal length, a block each; where a tile begins is found by
+// bisection, once for a matrix.
 //
-//   row ends  2 4 7 9        links 0..8, 3 steps a thread:
-//   thread 0: +0 +1 row0 | thread 1: +2 +3 row1 | thread 2: +4 +5 +6 | thread 3: row2 +7 +8 ...
-//                                                  sum goes on  ----> into row 2
-#include <cub/block/block_scan.cuh>
-
+// A block gathers its tile's products into shared memory, all threads alike, and then adds up the
+// pieces of rows that lie in its tile: short pieces a thread each, long ones a warp each. A row
+// that crosses tiles is put together by a second, tiny kernel: fixed orders, no atomics on numbers.
+// After D. Merrill, M. Garland: Merge-Based Parallel Sparse Matrix-Vector Multiplication (SC 2016),
+// and J. Greathouse, M. Daga: Efficient SpMV on GPUs Using the CSR Format (SC 2014).
+//
+//   row ends  2 4 7 9      links 0..8, tiles of 5 steps:
+//   tile 0: +0 +1 row0 +2 +3 | tile 1: row1 +4 +5 +6 row2 | tile 2: +7 +8 row3
+//                  row 1 ends in tile 1: tile 0 carries +2 +3 there
 #include "gpu/row_sum.cuh"
 #include "gpu/spmv.cuh"
+#include "gpu/streaming_load.cuh"
 
 namespace pagerank::gpu {
 namespace {
 
-constexpr unsigned block_size = 256;
+constexpr unsigned block_size = 512;
 constexpr unsigned steps_per_thread = 8;
-constexpr unsigned tile_steps = block_size * steps_per_thread;
+constexpr unsigned blocks_per_multiprocessor = 3;
+/// A longer piece of a row is added up by a warp.
+constexpr unsigned long_piece = 64;
+
+/// Steps of a tile where a block stages it in shared memory, and where a warp adds it up directly.
+constexpr unsigned staged_steps = block_size * steps_per_thread;
+constexpr unsigned direct_steps = 512;
+/// Shared memory is cache that x could have: where all of x (about) fits into what a multiprocessor
+/// has, and rows keep a warp's lanes busy, nothing is staged.
+constexpr std::size_t most_direct_bytes = std::size_t{448} << 10;
+constexpr unsigned least_direct_mean = 64;
 
 /// Where a tile begins on the merge path.
 struct PathPoint {
@@ -49,143 +62,249 @@ __device__ Index rows_ended(Index step, Index rows, Index links, Ends ends) {
 }
 
 template <class T>
-__global__ void find_tiles(CsrView<T> matrix, EdgeIndex links, std::uint64_t tiles,
+__global__ void find_tiles(CsrView<T> matrix, unsigned tile_steps, std::uint64_t tiles,
                            PathPoint* begins) {
   const std::uint64_t tile = global_thread_index();
   if (tile > tiles) return;
-  const std::uint64_t path = matrix.rows + links;
+  const std::uint64_t path = matrix.rows + matrix.links;
   const std::uint64_t step = tile * tile_steps < path ? tile * tile_steps : path;
   const std::uint64_t row = rows_ended<std::uint64_t>(
-      step, matrix.rows, links, [&](std::uint64_t r) { return matrix.row_offsets[r + 1]; });
+      step, matrix.rows, matrix.links, [&](std::uint64_t r) { return matrix.row_offsets[r + 1]; });
   begins[tile] = {step - row, static_cast<NodeId>(row)};
 }
 
-/// A sum that belongs to a row; joining keeps the later row, and adds where it is the same.
-struct RowPart {
-  double sum;
-  unsigned row;
-};
-struct JoinRowParts {
-  __device__ RowPart operator()(const RowPart& before, const RowPart& after) const {
-    return {before.row == after.row ? before.sum + after.sum : after.sum, after.row};
-  }
-};
-
+/// products[i] = the tile's i-th product, for `links` products from link `begin` on. All loads of a
+/// thread are under way at once.
 template <class T>
-__global__ void __launch_bounds__(block_size)
-    multiply_tiles(CsrView<T> matrix, const PathPoint* begins, const T* x, T* y, Carry* carries) {
-  using Scan = cub::BlockScan<RowPart, block_size>;
-  __shared__ T products[tile_steps];
-  __shared__ unsigned row_ends[tile_steps + 1];
-  __shared__ typename Scan::TempStorage scan_storage;
-
-  const PathPoint begin = begins[blockIdx.x], end = begins[blockIdx.x + 1];
-  const auto links = static_cast<unsigned>(end.link - begin.link);
-  const unsigned rows = end.row - begin.row;
-#pragma unroll  // so that all of a thread's gathers are under way at once
+__device__ void gather_products(const CsrView<T>& matrix, EdgeIndex begin, unsigned links,
+                                const T* x, T* products) {
+  NodeId columns[steps_per_thread];
+  T terms[steps_per_thread];
+#pragma unroll
   for (unsigned step = 0; step < steps_per_thread; ++step) {
     const unsigned i = step * block_size + threadIdx.x;
-    if (i < links) products[i] = matrix.product(begin.link + i, x);
+    columns[step] = i < links ? load_once(matrix.column_indices + begin + i) : 0;
+    terms[step] = T(1);
   }
-  for (unsigned r = threadIdx.x; r < rows; r += block_size) {
-    row_ends[r] = static_cast<unsigned>(matrix.row_offsets[begin.row + r + 1] - begin.link);
+  if (matrix.values != nullptr) {
+#pragma unroll
+    for (unsigned step = 0; step < steps_per_thread; ++step) {
+      const unsigned i = step * block_size + threadIdx.x;
+      if (i < links) terms[step] = load_once(matrix.values + begin + i);
+    }
   }
-  if (threadIdx.x == 0) row_ends[rows] = links + 1;  // the last row ends beyond this tile
+#pragma unroll
+  for (unsigned step = 0; step < steps_per_thread; ++step) {
+    const unsigned i = step * block_size + threadIdx.x;
+    if (i < links) terms[step] *= x[columns[step]];
+  }
+#pragma unroll
+  for (unsigned step = 0; step < steps_per_thread; ++step) {
+    const unsigned i = step * block_size + threadIdx.x;
+    if (i < links) products[i] = terms[step];
+  }
+}
+
+/// The part of a row that lies in a tile: its links [begin, end), counted from the tile's first.
+struct Piece {
+  unsigned begin, end;
+  [[nodiscard]] __device__ unsigned length() const { return end - begin; }
+};
+
+/// A tile of the merge path: pieces 0 .. rows - 1 are the ends of as many rows, piece `rows` is the
+/// beginning of a row that goes on in the next tile.
+template <class T>
+struct Tile {
+  __device__ Tile(const CsrView<T>& m, const PathPoint* begins, std::uint64_t t)
+      : matrix(m),
+        first_link(begins[t].link),
+        first_row(begins[t].row),
+        links(static_cast<unsigned>(begins[t + 1].link - first_link)),
+        rows(begins[t + 1].row - first_row) {}
+
+  [[nodiscard]] __device__ Piece piece(unsigned r) const {
+    const EdgeIndex begin = matrix.row_offsets[first_row + r];
+    return {begin > first_link ? static_cast<unsigned>(begin - first_link) : 0,
+            r < rows ? static_cast<unsigned>(matrix.row_offsets[first_row + r + 1] - first_link)
+                     : links};
+  }
+  /// Leaves the sum of piece r where it belongs.
+  __device__ void finish(unsigned r, double sum, T* y, Carry& carry) const {
+    if (r < rows) {
+      y[first_row + r] = static_cast<T>(sum);
+    } else {
+      carry = {sum, first_row + rows};
+    }
+  }
+
+  const CsrView<T>& matrix;
+  EdgeIndex first_link;
+  NodeId first_row;
+  unsigned links, rows;
+};
+
+template <class T>
+__global__ void __launch_bounds__(block_size, blocks_per_multiprocessor)
+    multiply_staged(CsrView<T> matrix, const PathPoint* begins, const T* x, T* y, Carry* carries) {
+  __shared__ T products[staged_steps];
+  __shared__ unsigned long_pieces[staged_steps / long_piece + 1];
+  __shared__ unsigned long_count;
+  const Tile<T> tile(matrix, begins, blockIdx.x);
+  if (threadIdx.x == 0) long_count = 0;
+  gather_products(matrix, tile.first_link, tile.links, x, products);
   __syncthreads();
 
-  const unsigned first_step = min(threadIdx.x * steps_per_thread, links + rows);
-  const unsigned last_step = min(first_step + steps_per_thread, links + rows);
-  const unsigned first_row =
-      rows_ended(first_step, rows, links, [&](unsigned r) { return row_ends[r]; });
-  unsigned row = first_row, link = first_step - first_row;
-  double sum = 0, first_row_sum = 0;
-  for (unsigned step = first_step; step < last_step; ++step) {
-    if (link < row_ends[row]) {
-      sum += products[link++];
+  for (unsigned r = threadIdx.x; r <= tile.rows; r += block_size) {
+    const Piece piece = tile.piece(r);
+    if (piece.length() > long_piece) {
+      long_pieces[atomicAdd(&long_count, 1)] = r;  // in any order: each is added up by itself
       continue;
     }
-    if (row == first_row) {
-      first_row_sum = sum;  // earlier threads may hold parts of it
-    } else {
-      y[begin.row + row] = static_cast<T>(sum);
-    }
-    sum = 0;
-    ++row;
+    double sum = 0;
+    for (unsigned i = piece.begin; i < piece.end; ++i) sum += products[i];
+    tile.finish(r, sum, y, carries[blockIdx.x]);
   }
+  __syncthreads();
 
-  RowPart before{}, whole{};
-  Scan(scan_storage).ExclusiveScan(RowPart{sum, row}, before, RowPart{0, 0}, JoinRowParts(), whole);
-  if (row > first_row) {
-    if (before.row == first_row) first_row_sum += before.sum;
-    y[begin.row + first_row] = static_cast<T>(first_row_sum);
+  const unsigned lane = threadIdx.x % warp_size;
+  for (unsigned l = threadIdx.x / warp_size; l < long_count; l += block_size / warp_size) {
+    const Piece piece = tile.piece(long_pieces[l]);
+    double sum = 0;
+    for (unsigned i = piece.begin + lane; i < piece.end; i += warp_size) sum += products[i];
+    sum = warp_sum(sum);
+    if (lane == 0) tile.finish(long_pieces[l], sum, y, carries[blockIdx.x]);
   }
-  if (threadIdx.x == 0) carries[blockIdx.x] = {whole.sum, end.row};
 }
 
-/// A warp for each row that crosses tiles: y of the row is what its last tile found; add the rest.
+/// A warp a tile, straight from memory: for rows so long that a warp keeps its lanes busy.
+template <class T>
+__global__ void multiply_direct(CsrView<T> matrix, const PathPoint* begins, std::uint64_t tiles,
+                                const T* x, T* y, Carry* carries) {
+  const std::uint64_t t = global_thread_index() / warp_size;
+  if (t >= tiles) return;  // the whole warp leaves together
+  const unsigned lane = threadIdx.x % warp_size;
+  const Tile<T> tile(matrix, begins, t);
+  const CsrView<T> links{matrix.rows, matrix.links, matrix.row_offsets,
+                         matrix.column_indices + tile.first_link,
+                         matrix.values != nullptr ? matrix.values + tile.first_link : nullptr};
+  for (unsigned begin = 0; begin <= tile.rows; begin += warp_size) {
+    const unsigned r = begin + lane;
+    const Piece piece = r <= tile.rows ? tile.piece(r) : Piece{0, 0};
+    const bool is_long = piece.length() > warp_size / 2;
+    for (unsigned left = __ballot_sync(full_warp, is_long); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const unsigned end = __shfl_sync(full_warp, piece.end, owner);
+      double sum = 0;
+#pragma unroll 4
+      for (unsigned i = __shfl_sync(full_warp, piece.begin, owner) + lane; i < end;
+           i += warp_size) {
+        const T gathered = x[load_once(links.column_indices + i)];
+        sum += links.values != nullptr ? load_once(links.values + i) * gathered : gathered;
+      }
+      sum = warp_sum(sum);
+      if (lane == 0) tile.finish(begin + static_cast<unsigned>(owner), sum, y, carries[t]);
+    }
+    if (r <= tile.rows && !is_long) {
+      double sum = 0;
+      for (unsigned i = piece.begin; i < piece.end; ++i) sum += links.product(i, x);
+      tile.finish(r, sum, y, carries[t]);
+    }
+  }
+}
+
+/// y of a row that crosses tiles is what its last tile found: adds what the tiles before it carry.
+/// A thread a tile; a row that crosses many tiles is added up by the whole warp.
 template <class T>
 __global__ void add_carries(const Carry* carries, std::uint64_t tiles, std::uint64_t rows, T* y) {
-  const std::uint64_t first = global_thread_index() / warp_size;
+  const std::uint64_t tile = global_thread_index();
   const unsigned lane = threadIdx.x % warp_size;
-  if (first >= tiles) return;
-  const NodeId row = carries[first].row;
-  if (row >= rows || (first > 0 && carries[first - 1].row == row)) return;  // the whole warp agrees
-  double sum = 0;
-  for (std::uint64_t tile = first + lane; tile < tiles && carries[tile].row == row;
-       tile += warp_size) {
-    sum += carries[tile].sum;
+  Carry carry{0, 0};
+  bool first = false, more = false;  // of the row's carries
+  if (tile < tiles) {
+    carry = carries[tile];
+    first = carry.row < rows && (tile == 0 || carries[tile - 1].row != carry.row);
+    more = first && tile + 1 < tiles && carries[tile + 1].row == carry.row;
   }
-  sum = warp_sum(sum);
-  if (lane == 0 && sum != 0) y[row] = static_cast<T>(y[row] + sum);
+  for (unsigned left = __ballot_sync(full_warp, more); left != 0; left &= left - 1) {
+    const int owner = __ffs(static_cast<int>(left)) - 1;
+    const NodeId row = __shfl_sync(full_warp, carry.row, owner);
+    double sum = 0;
+    for (std::uint64_t t = tile + static_cast<unsigned>(owner); t < tiles && carries[t].row == row;
+         t += warp_size) {
+      sum += carries[t].sum;
+    }
+    sum = warp_sum(sum);
+    sum = __shfl_sync(full_warp, sum, 0);
+    if (lane == static_cast<unsigned>(owner)) carry.sum = sum;
+  }
+  if (first && carry.sum != 0) y[carry.row] = static_cast<T>(y[carry.row] + carry.sum);
 }
 
-std::uint64_t tile_count(std::uint64_t rows, EdgeIndex links) {
-  return (rows + links + tile_steps - 1) / tile_steps;
-}
+/// How a matrix is cut.
+struct Cut {
+  Cut(std::uint64_t rows, EdgeIndex links, std::size_t value_bytes)
+      : direct(rows * value_bytes <= most_direct_bytes && links / rows >= least_direct_mean),
+        steps(direct ? direct_steps : staged_steps),
+        tiles((rows + links + steps - 1) / steps) {}
+  bool direct;
+  unsigned steps;
+  std::uint64_t tiles;
+};
 
-std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t) {
-  const std::uint64_t tiles = tile_count(matrix.node_count(), matrix.link_count());
-  return (tiles + 1) * sizeof(PathPoint) + tiles * sizeof(Carry);
+std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
+  const Cut cut(matrix.node_count(), matrix.link_count(), value_bytes);
+  return (cut.tiles + 1) * sizeof(PathPoint) + cut.tiles * sizeof(Carry);
 }
 
 template <class T>
 class BalancedSpmv final : public Spmv<T> {
  public:
-  BalancedSpmv(CsrView<T> matrix, EdgeIndex links, cudaStream_t stream)
+  BalancedSpmv(CsrView<T> matrix, cudaStream_t stream)
       : matrix_(matrix),
-        tiles_(tile_count(matrix.rows, links)),
-        begins_(tiles_ + 1),
-        carries_(tiles_) {
-    find_tiles<<<blocks_for(tiles_ + 1, block_size), block_size, 0, stream>>>(matrix, links, tiles_,
-                                                                              begins_.data());
+        cut_(matrix.rows, matrix.links, sizeof(T)),
+        begins_(cut_.tiles + 1),
+        carries_(cut_.tiles) {
+    find_tiles<<<blocks_for(cut_.tiles + 1, block_size), block_size, 0, stream>>>(
+        matrix, cut_.steps, cut_.tiles, begins_.data());
     PAGERANK_CUDA_LAUNCHED(find_tiles);
   }
 
   void multiply(const T* x, T* y, cudaStream_t stream) override {
-    multiply_tiles<<<static_cast<unsigned>(tiles_), block_size, 0, stream>>>(
-        matrix_, begins_.data(), x, y, carries_.data());
-    PAGERANK_CUDA_LAUNCHED(multiply_tiles);
-    add_carries<<<blocks_for(tiles_ * warp_size, block_size), block_size, 0, stream>>>(
-        carries_.data(), tiles_, matrix_.rows, y);
+    if (cut_.direct) {
+      multiply_direct<<<blocks_for(cut_.tiles * warp_size, block_size), block_size, 0, stream>>>(
+          matrix_, begins_.data(), cut_.tiles, x, y, carries_.data());
+      PAGERANK_CUDA_LAUNCHED(multiply_direct);
+    } else {
+      multiply_staged<<<static_cast<unsigned>(cut_.tiles), block_size, 0, stream>>>(
+          matrix_, begins_.data(), x, y, carries_.data());
+      PAGERANK_CUDA_LAUNCHED(multiply_staged);
+    }
+    add_carries<<<blocks_for(cut_.tiles, block_size), block_size, 0, stream>>>(
+        carries_.data(), cut_.tiles, matrix_.rows, y);
     PAGERANK_CUDA_LAUNCHED(add_carries);
+  }
+
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override {
+    return matrix_.bytes_to_multiply() + begins_.size() * sizeof(PathPoint) +
+           2 * carries_.size() * sizeof(Carry);
   }
 
  private:
   CsrView<T> matrix_;
-  std::uint64_t tiles_;
+  Cut cut_;
   DeviceBuffer<PathPoint> begins_;
   DeviceBuffer<Carry> carries_;
 };
 
 template <class T>
 std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph, cudaStream_t stream) {
-  return std::make_unique<BalancedSpmv<T>>(graph.in_links(), graph.link_count(), stream);
+  return std::make_unique<BalancedSpmv<T>>(graph.in_links(), stream);
 }
 
 }  // namespace
 
 extern const SpmvKernel spmv_balanced;
-const SpmvKernel spmv_balanced{"balanced", "the same number of steps for every thread (merge path)",
+const SpmvKernel spmv_balanced{"balanced", "the same number of steps for every block (merge path)",
                                extra_bytes, make<float>, make<double>};
 
 }  // namespace pagerank::gpu

@@ -41,6 +41,10 @@ class BlockSpmv final : public Spmv<T> {
     PAGERANK_CUDA_LAUNCHED(multiply_block);
   }
 
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override {
+    return matrix_.bytes_to_multiply();
+  }
+
  private:
   CsrView<T> matrix_;
 };

@@ -43,7 +43,8 @@ std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes)
 template <class T, cusparseSpMVAlg_t algorithm>
 class CusparseSpmv final : public Spmv<T> {
  public:
-  CusparseSpmv(CsrView<T> matrix, EdgeIndex links, cudaStream_t stream) {
+  CusparseSpmv(CsrView<T> matrix, cudaStream_t stream) {
+    const EdgeIndex links = matrix.links;
     // Up to 2^31 - 1 links the columns serve as they are and the offsets are narrowed, beyond that
     // the offsets serve and the columns are widened.
     const bool narrow = fits_32_bits(matrix.rows, links);
@@ -90,6 +91,9 @@ class CusparseSpmv final : public Spmv<T> {
                                               matrix_.get(), x.get(), &zero, y.get(), type,
                                               algorithm, buffer_.data()));
     rows_ = n;
+    const std::uint64_t index_bytes = narrow ? sizeof(std::int32_t) : sizeof(std::int64_t);
+    bytes_to_multiply_ =
+        (matrix.rows + 1 + links) * index_bytes + (links + 2 * matrix.rows) * sizeof(T);
     PAGERANK_CUDA(cudaStreamSynchronize(stream));  // before `any` goes
   }
 
@@ -103,6 +107,8 @@ class CusparseSpmv final : public Spmv<T> {
     // The stream may end before the handle does.
     PAGERANK_CUSPARSE(cusparseSetStream(handle_.get(), nullptr));
   }
+
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override { return bytes_to_multiply_; }
 
  private:
   static constexpr cudaDataType type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
@@ -126,6 +132,7 @@ class CusparseSpmv final : public Spmv<T> {
   CusparseHandle handle_;
   CusparseMatrix matrix_;
   std::int64_t rows_ = 0, columns_ = 0;
+  std::uint64_t bytes_to_multiply_ = 0;
 };
 
 /// A graph without links: cuSPARSE takes no null pointers, and there is nothing to multiply.
@@ -137,6 +144,8 @@ class ZeroSpmv final : public Spmv<T> {
     PAGERANK_CUDA(cudaMemsetAsync(y, 0, rows_ * sizeof(T), stream));
   }
 
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override { return rows_ * sizeof(T); }
+
  private:
   std::uint64_t rows_;
 };
@@ -144,7 +153,7 @@ class ZeroSpmv final : public Spmv<T> {
 template <cusparseSpMVAlg_t algorithm, class T>
 std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph, cudaStream_t stream) {
   if (graph.link_count() == 0) return std::make_unique<ZeroSpmv<T>>(graph.node_count());
-  return std::make_unique<CusparseSpmv<T, algorithm>>(graph.in_links(), graph.link_count(), stream);
+  return std::make_unique<CusparseSpmv<T, algorithm>>(graph.in_links(), stream);
 }
 
 }  // namespace

@@ -45,6 +45,10 @@ class EllSpmv final : public Spmv<T> {
 
   void multiply(const T* x, T* y, cudaStream_t stream) override { matrix_.multiply(x, y, stream); }
 
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override {
+    return matrix_.bytes_to_multiply();
+  }
+
  private:
   EllMatrix<T> matrix_;
 };

@@ -33,7 +33,7 @@ std::vector<NodeId> rows_longer_than(unsigned width, std::span<const EdgeIndex> 
 }
 
 std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
-  const std::vector<EdgeIndex>& row_offsets = matrix.in_links.row_offsets;
+  const std::span<const EdgeIndex> row_offsets = matrix.in_links.row_offsets;
   const unsigned width = hybrid_width(row_offsets);
   return EllMatrix<float>::bytes(matrix.node_count(), width, matrix.weighted(), value_bytes) +
          rows_longer_than(width, row_offsets).size() * sizeof(NodeId);
@@ -63,7 +63,16 @@ class HybridSpmv final : public Spmv<T> {
       : matrix_(matrix),
         width_(hybrid_width(row_offsets)),
         beginnings_(matrix, width_, stream),
-        long_rows_(rows_longer_than(width_, row_offsets)) {}
+        long_rows_(rows_longer_than(width_, row_offsets)) {
+    long_rows_bytes_ = long_rows_.size() * (sizeof(NodeId) + 2 * sizeof(EdgeIndex) + 2 * sizeof(T));
+    for (std::size_t row = 0; row + 1 < row_offsets.size(); ++row) {
+      const EdgeIndex length = row_offsets[row + 1] - row_offsets[row];
+      if (length > width_) {
+        long_rows_bytes_ +=
+            (length - width_) * (sizeof(NodeId) + (matrix.values != nullptr ? sizeof(T) : 0));
+      }
+    }
+  }
 
   void multiply(const T* x, T* y, cudaStream_t stream) override {
     beginnings_.multiply(x, y, stream);
@@ -75,11 +84,16 @@ class HybridSpmv final : public Spmv<T> {
     PAGERANK_CUDA_LAUNCHED(add_long_rows);
   }
 
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override {
+    return beginnings_.bytes_to_multiply() + long_rows_bytes_;
+  }
+
  private:
   CsrView<T> matrix_;
   unsigned width_;
   EllMatrix<T> beginnings_;
   DeviceBuffer<NodeId> long_rows_;
+  std::uint64_t long_rows_bytes_ = 0;
 };
 
 template <class T>

@@ -29,6 +29,10 @@ class ScalarSpmv final : public Spmv<T> {
     PAGERANK_CUDA_LAUNCHED(multiply_scalar);
   }
 
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override {
+    return matrix_.bytes_to_multiply();
+  }
+
  private:
   CsrView<T> matrix_;
 };

@@ -27,8 +27,8 @@ __global__ void multiply_subwarp(CsrView<T> matrix, const T* x, T* y) {
 template <class T>
 class SubwarpSpmv final : public Spmv<T> {
  public:
-  SubwarpSpmv(CsrView<T> matrix, EdgeIndex links) : matrix_(matrix) {
-    const std::uint64_t mean_degree = (links + matrix.rows - 1) / matrix.rows;
+  explicit SubwarpSpmv(CsrView<T> matrix) : matrix_(matrix) {
+    const std::uint64_t mean_degree = (matrix.links + matrix.rows - 1) / matrix.rows;
     lanes_ = std::bit_ceil(std::clamp<unsigned>(
         static_cast<unsigned>(std::min<std::uint64_t>(mean_degree, warp_size)), 2, warp_size));
   }
@@ -48,6 +48,10 @@ class SubwarpSpmv final : public Spmv<T> {
     }
   }
 
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override {
+    return matrix_.bytes_to_multiply();
+  }
+
  private:
   template <unsigned lanes>
   void launch(const T* x, T* y, cudaStream_t stream) {
@@ -63,7 +67,7 @@ class SubwarpSpmv final : public Spmv<T> {
 
 template <class T>
 std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph, cudaStream_t) {
-  return std::make_unique<SubwarpSpmv<T>>(graph.in_links(), graph.link_count());
+  return std::make_unique<SubwarpSpmv<T>>(graph.in_links());
 }
 
 }  // namespace

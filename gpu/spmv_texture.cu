@@ -89,6 +89,10 @@ class TextureSpmv final : public Spmv<T> {
     PAGERANK_CUDA_LAUNCHED(multiply_texture);
   }
 
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override {
+    return matrix_.bytes_to_multiply();
+  }
+
  private:
   CsrView<T> matrix_;
   bool fits_;

@@ -33,6 +33,10 @@ class VectorSpmv final : public Spmv<T> {
     PAGERANK_CUDA_LAUNCHED(multiply_vector);
   }
 
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override {
+    return matrix_.bytes_to_multiply();
+  }
+
  private:
   CsrView<T> matrix_;
 };

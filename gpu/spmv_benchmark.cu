@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <chrono>
+
+#include "gpu/benchmark.hpp"
+#include "gpu/device.cuh"
+#include "gpu/spmv.cuh"
+#include "gpu/timing.cuh"
+
+namespace pagerank::gpu {
+
+class SpmvBenchmark::Impl {
+ public:
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  virtual ~Impl() = default;
+  virtual Timing run(const SpmvKernel& kernel, std::span<const double> x, std::vector<double>& y,
+                     const TimingOptions& options) = 0;
+};
+
+namespace {
+
+template <class T>
+class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
+ public:
+  TypedSpmvBenchmark(const TransitionMatrix& matrix, int device, bool values)
+      : device_(device), graph_(matrix, ring_), x_(matrix.node_count()), y_(matrix.node_count()) {
+    if (values && !matrix.weighted()) graph_.store_values(stream_);
+    stream_.wait();
+  }
+
+  Timing run(const SpmvKernel& kernel, std::span<const double> x, std::vector<double>& y,
+             const TimingOptions& options) override {
+    PAGERANK_CUDA(cudaSetDevice(device_));
+    ring_.copy(x, x_.data());
+    Timing timing;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto spmv = kernel.make<T>(graph_, stream_);
+    stream_.wait();
+    timing.prepare_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    timing.bytes = spmv->bytes_to_multiply();
+
+    // What a kernel does not write is not a number, and so cannot pass for a result.
+    PAGERANK_CUDA(cudaMemsetAsync(y_.data(), 0xff, y_.size() * sizeof(T), stream_));
+    const auto multiply = [&] { spmv->multiply(x_.data(), y_.data(), stream_); };
+    multiply();
+    stream_.wait();
+    const std::vector<T> result = y_.download();
+    y.assign(result.begin(), result.end());
+    timing.samples = time_on_device(stream_, options, multiply);
+    return timing;
+  }
+
+ private:
+  int device_;
+  Stream stream_;
+  UploadRing ring_;
+  DeviceGraph<T> graph_;
+  DeviceBuffer<T> x_, y_;
+};
+
+}  // namespace
+
+SpmvBenchmark::SpmvBenchmark(const TransitionMatrix& matrix, int device, Precision precision,
+                             bool values) {
+  enter_device(device);
+  if (precision == Precision::float64) {
+    impl_ = std::make_unique<TypedSpmvBenchmark<double>>(matrix, device, values);
+  } else {
+    impl_ = std::make_unique<TypedSpmvBenchmark<float>>(matrix, device, values);
+  }
+}
+SpmvBenchmark::~SpmvBenchmark() = default;
+
+Timing SpmvBenchmark::run(std::string_view kernel, std::span<const double> x,
+                          std::vector<double>& y, const TimingOptions& options) {
+  return impl_->run(find_spmv_kernel(kernel), x, y, options);
+}
+
+}  // namespace pagerank::gpu
