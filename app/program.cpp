@@ -1,12 +1,11 @@
 #include "app/program.hpp"
 
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <memory>
 #include <new>
 
 #include "app/engine_choice.hpp"
+#include "app/logging.hpp"
 #include "app/options.hpp"
 #include "app/pipeline.hpp"
 #include "gpu/pagerank.hpp"
@@ -14,13 +13,6 @@
 
 namespace pagerank::app {
 namespace {
-
-void start_logging() {
-  auto logger = std::make_shared<spdlog::logger>("pagerank",
-                                                 std::make_shared<spdlog::sinks::stderr_sink_st>());
-  logger->set_pattern("%n: %l: %v");
-  spdlog::set_default_logger(std::move(logger));
-}
 
 /// Logs the exception and returns what it means; `graph` is what was being ranked, if anything.
 ExitStatus report_failure(const std::exception& error, const std::string& graph) {
@@ -67,7 +59,7 @@ ExitStatus rank_graphs(const Options& options, std::ostream& out) {
 }  // namespace
 
 ExitStatus run_program(int argc, const char* const* argv, std::ostream& out) {
-  start_logging();
+  start_logging("pagerank");
   try {
     const Options options = parse_options(argc, argv);
     spdlog::set_level(options.quiet     ? spdlog::level::warn

@@ -3,13 +3,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <random>
 #include <sstream>
 
+#include "app/bench/benchmarks.hpp"
 #include "core/cpu_engine.hpp"
+#include "core/multiply.hpp"
 #include "core/reference.hpp"
+#include "gpu/benchmark.hpp"
 #include "gpu/pagerank.hpp"
 #include "io/matrix_market_reader.hpp"
 #include "tests/support.hpp"
@@ -79,6 +83,7 @@ std::vector<NamedGraph> make_graphs() {
       {"duplicates", make_graph(4, {{0, 1}, {0, 1}, {0, 2}, {1, 0}, {2, 0}, {2, 0}, {2, 3}})},
       {"rows of 0, 1, 31, 32, 33", graph_of_row_lengths(2000, {0, 1, 31, 32, 33}, 1)},
       {"rows of 10^4", graph_of_row_lengths(40, {10'000, 3, 0, 1}, 2)},
+      {"rows of 0 to 500, 94 on average", graph_of_row_lengths(2000, {0, 1, 500, 40, 5, 17}, 6)},
       {"sparse random", graph_of_row_lengths(20'000, {3, 0, 7, 1, 2}, 3)},
   };
   const std::size_t unweighted = graphs.size();
@@ -285,6 +290,92 @@ TEST_CASE("the plain loop and the device's give the same bits") {
     const Solution plain = solve(false), device = solve(true);
     CHECK(plain.scores == device.scores);
     CHECK(plain.changes == device.changes);
+  }
+}
+
+TEST_CASE("every kernel multiplies as the reference does, with values and without") {
+  if (tested_engines() != "gpu") return;
+  for (const NamedGraph& graph : graphs()) {
+    CAPTURE(graph.name);
+    const TransitionMatrix matrix = make_transition_matrix(graph.edges);
+    std::vector<double> x(matrix.node_count()), scaled(matrix.node_count());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = 0.5 + static_cast<double>(i * 7919 % 1024) / 1024;
+      scaled[i] = x[i] * matrix.inverse_out_weight[i];
+    }
+    for (const Precision precision : {Precision::float64, Precision::float32}) {
+      for (const bool values : {false, true}) {
+        if (precision == Precision::float32 && graph.name == "weights beyond float") continue;
+        const std::vector<double> reference =
+            multiply(matrix.in_links, values && !matrix.weighted() ? scaled : x);
+        gpu::SpmvBenchmark benchmark(matrix, 0, precision, values);
+        for (const gpu::Kernel& kernel : gpu::kernels()) {
+          CAPTURE(std::string(kernel.name));
+          std::vector<double> y;
+          try {
+            const gpu::Timing timing =
+                benchmark.run(kernel.name, x, y, {.seconds = 0, .least_samples = 1});
+            CHECK(timing.bytes >= matrix.node_count() * (precision == Precision::float64 ? 8 : 4));
+            CHECK(timing.samples.size() == 1);
+          } catch (const gpu::KernelRefused&) {
+            CHECK(kernel.name == "ell");
+            continue;
+          }
+          CHECK(app::bench::compare_sums(y, reference, matrix.in_links.row_offsets, precision,
+                                         kernel.name.starts_with("cusparse"))
+                    .correct);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("pagerank-bench has a row for every kernel, and a time for every right one") {
+  if (tested_engines() != "gpu") return;
+  app::bench::BenchOptions options;
+  options.seconds = 0.001;
+  for (const auto benchmark :
+       {app::bench::Benchmark::spmv, app::bench::Benchmark::solve, app::bench::Benchmark::reduce}) {
+    options.benchmark = benchmark;
+    const EdgeList edges = graph_of_row_lengths(3000, {3, 0, 7, 1, 2, 80}, 8);
+    const io::BenchmarkTable table = app::bench::run_benchmark(options, "g", edges);
+    CAPTURE(table.benchmark);
+    const std::size_t kernels = gpu::kernels().size();
+    CHECK(table.rows.size() == (benchmark == app::bench::Benchmark::spmv    ? 2 * kernels - 2
+                                : benchmark == app::bench::Benchmark::solve ? kernels + 1
+                                                                            : 4));
+    CHECK(table.copy_bytes_per_second > 1e9);
+    CHECK(table.baseline_seconds().has_value());
+    CHECK_FALSE(app::bench::any_wrong(table));
+    for (const io::BenchmarkRow& row : table.rows) {
+      CAPTURE(row.kernel);
+      CHECK(row.refusal.empty() == (row.kernel != "ell"));
+      if (row.refusal.empty()) CHECK(row.median_seconds > 0);
+    }
+  }
+}
+
+TEST_CASE("every reduction adds up vectors of any length") {
+  if (tested_engines() != "gpu") return;
+  CHECK(gpu::reductions().size() == 4);
+  for (const std::size_t length : {1U, 31U, 32U, 33U, 1000U, (1U << 20) + 7, (1U << 24) + 3}) {
+    std::vector<double> x(length);
+    double sum = 0;  // of numbers that add up exactly
+    for (std::size_t i = 0; i < length; ++i) {
+      x[i] = static_cast<double>(i * 7919 % 1024) - 512;
+      sum += std::abs(x[i]);
+    }
+    for (const Precision precision : {Precision::float64, Precision::float32}) {
+      gpu::ReductionBenchmark benchmark(x, 0, precision);
+      for (const gpu::Kernel& reduction : gpu::reductions()) {
+        CAPTURE(std::string(reduction.name));
+        double found = 0;
+        CHECK_FALSE(benchmark.run(reduction.name, found, {.seconds = 0, .least_samples = 1})
+                        .samples.empty());
+        CHECK(found ==
+              doctest::Approx(sum).epsilon(precision == Precision::float64 ? 1e-15 : 1e-6));
+      }
+    }
   }
 }
 

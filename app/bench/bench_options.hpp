@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/bench/graph_spec.hpp"
+#include "core/types.hpp"
+
+namespace pagerank::app::bench {
+
+enum class Benchmark { none, spmv, solve, reduce };
+
+/// What the command line of pagerank-bench asks for, checked.
+struct BenchOptions {
+  enum class Action { run, help, version };
+  Action action = Action::run;
+
+  Benchmark benchmark = Benchmark::none;  ///< None: only --write.
+  std::vector<std::string> graphs;        ///< Paths and specifications of generated graphs.
+  GraphDefaults generated;
+  SourceIndex source = SourceIndex::row;  ///< Of files.
+
+  int device = 0;
+  int threads = 0;
+  Precision precision = Precision::float32;
+  std::vector<std::string> kernels;  ///< Names; empty: all.
+  double seconds = 0.3;              ///< Measured time of each row.
+  double alpha = 0.85;
+  double tolerance = 1e-6;
+  bool device_loop = true;
+
+  std::string write, json, csv, plot;  ///< Files, or empty.
+};
+
+/// Throws UsageError.
+[[nodiscard]] BenchOptions parse_bench_options(int argc, const char* const* argv);
+
+[[nodiscard]] std::string bench_help_text();
+
+[[nodiscard]] const char* name_of(Benchmark benchmark);
+
+}  // namespace pagerank::app::bench

@@ -1,0 +1,293 @@
+#include "app/bench/benchmarks.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/compensated_sum.hpp"
+#include "core/cpu_engine.hpp"
+#include "core/multiply.hpp"
+#include "core/transition_matrix.hpp"
+#include "gpu/benchmark.hpp"
+
+namespace pagerank::app::bench {
+namespace {
+
+using io::BenchmarkRow;
+using io::BenchmarkTable;
+
+constexpr const char* wrong_result = "wrong result";
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+double median(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const std::size_t middle = samples.size() / 2;
+  return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
+}
+
+void set_samples(BenchmarkRow& row, const std::vector<double>& samples) {
+  row.median_seconds = median(samples);
+  row.min_seconds = *std::min_element(samples.begin(), samples.end());
+  row.samples = static_cast<std::uint32_t>(samples.size());
+}
+
+bool is_library(std::string_view kernel) {
+  return kernel.starts_with("cusparse") || kernel == "cublas" || kernel == "cub";
+}
+
+bool asked_for(const BenchOptions& options, std::string_view kernel) {
+  return options.kernels.empty() ||
+         std::find(options.kernels.begin(), options.kernels.end(), kernel) != options.kernels.end();
+}
+
+/// Refuses the row's time where the result is not right.
+void judge(BenchmarkRow& row, const Comparison& comparison) {
+  row.max_difference = comparison.largest_difference;
+  if (!comparison.correct) {
+    row.refusal = std::string(wrong_result) + ": off by " +
+                  std::to_string(comparison.largest_difference) + " of an element";
+  }
+}
+
+/// A number in [0.5, 1.5) that float holds exactly, for node i.
+double test_value(std::uint64_t i) {
+  return 0.5 + static_cast<double>((i * 0x9E3779B97F4A7C15) >> 44) / 0x1p20;
+}
+
+/// One row of "spmv". `run` times the kernel and leaves its product in y.
+BenchmarkRow measure_spmv(gpu::SpmvBenchmark& benchmark, const BenchOptions& options,
+                          const gpu::Kernel& kernel, bool values, const TransitionMatrix& matrix,
+                          std::span<const double> x, std::span<const double> reference) {
+  BenchmarkRow row{.kernel = std::string(kernel.name), .values = values};
+  row.flops = matrix.link_count() * (values ? 2 : 1);
+  try {
+    std::vector<double> y;
+    const gpu::Timing timing = benchmark.run(kernel.name, x, y, {.seconds = options.seconds});
+    row.prepare_seconds = timing.prepare_seconds;
+    row.bytes = timing.bytes;
+    set_samples(row, timing.samples);
+    judge(row, compare_sums(y, reference, matrix.in_links.row_offsets, options.precision,
+                            is_library(kernel.name)));
+  } catch (const gpu::KernelRefused& error) {
+    row.refusal = error.what();
+  } catch (const OutOfMemory& error) {
+    row.refusal = error.what();
+  }
+  return row;
+}
+
+void run_spmv(const BenchOptions& options, const TransitionMatrix& matrix, BenchmarkTable& table) {
+  std::vector<double> x(matrix.node_count());
+  for (std::uint64_t i = 0; i < x.size(); ++i) x[i] = test_value(i);
+  for (const bool values : {false, true}) {
+    if (!values && matrix.weighted()) continue;  // there is no doing without them
+    std::vector<double> gathered = x;
+    if (!matrix.weighted() && values) {
+      for (std::size_t i = 0; i < x.size(); ++i) gathered[i] *= matrix.inverse_out_weight[i];
+    }
+    const std::vector<double> reference = multiply(matrix.in_links, gathered, options.threads);
+    gpu::SpmvBenchmark benchmark(matrix, options.device, options.precision, values);
+    for (const gpu::Kernel& kernel : gpu::kernels()) {
+      if (!asked_for(options, kernel.name)) continue;
+      if (!values && is_library(kernel.name)) continue;  // it always reads values
+      table.rows.push_back(measure_spmv(benchmark, options, kernel, values, matrix, x, reference));
+    }
+  }
+}
+
+/// One row of "solve" from an engine that took `prepare_seconds` to make.
+BenchmarkRow measure_solve(Engine& engine, const BenchOptions& options, BenchmarkRow row,
+                           Solution& solution) {
+  const Problem problem{.alpha = options.alpha};
+  const SolveOptions solve_options{.tolerance = options.tolerance};
+  std::vector<double> whole;
+  for (const Stopwatch all;
+       whole.size() < 3 || (all.seconds() < options.seconds && whole.size() < 100);) {
+    const Stopwatch one;
+    solution = engine.solve(problem, solve_options);
+    whole.push_back(one.seconds());
+    if (all.seconds() > 20 * options.seconds) break;  // large graphs on few cores
+  }
+  std::vector<double> iterations = whole;
+  for (double& seconds : iterations) seconds /= std::max(1U, solution.iterations);
+  set_samples(row, iterations);
+  row.bytes = engine.bytes_per_iteration();
+  row.iterations = solution.iterations;
+  row.solve_seconds = median(whole);
+  row.error_bound = solution.error_bound;
+  return row;
+}
+
+void judge_solution(BenchmarkRow& row, const Solution& solution, const Solution& reference) {
+  CompensatedSum distance;
+  for (std::size_t i = 0; i < solution.scores.size(); ++i) {
+    distance.add(std::abs(solution.scores[i] - reference.scores[i]));
+  }
+  row.max_difference = distance.value();
+  // Both certificates hold, or one of the two is wrong.
+  if (!(distance.value() <= solution.error_bound + reference.error_bound)) {
+    row.refusal = std::string(wrong_result) + ": scores further from the CPU engine's than both " +
+                  "certificates allow";
+  } else if (!solution.converged) {
+    row.refusal = "not converged: error bound " + std::to_string(solution.error_bound * 1e6) +
+                  "e-6 after " + std::to_string(solution.iterations) + " iterations";
+  }
+}
+
+void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, BenchmarkTable& table) {
+  const std::uint64_t flops = matrix.link_count() * (matrix.weighted() ? 2 : 1);
+  const auto cpu = [&](Precision precision, Solution& solution) {
+    const Stopwatch preparing;
+    CpuEngine engine(matrix, {.threads = options.threads, .precision = precision});
+    return measure_solve(engine, options,
+                         {.kernel = "cpu",
+                          .values = matrix.weighted(),
+                          .prepare_seconds = preparing.seconds(),
+                          .flops = flops},
+                         solution);
+  };
+  const Solution reference = CpuEngine(matrix, {.threads = options.threads})
+                                 .solve({.alpha = options.alpha}, {.tolerance = options.tolerance});
+  if (gpu::unavailable_reason(options.device).empty()) {
+    for (const gpu::Kernel& kernel : gpu::kernels()) {
+      if (!asked_for(options, kernel.name)) continue;
+      BenchmarkRow row{.kernel = std::string(kernel.name), .values = matrix.weighted()};
+      row.flops = flops;
+      try {
+        const Stopwatch preparing;
+        gpu::Engine engine(matrix, {.device = options.device,
+                                    .kernel = std::string(kernel.name),
+                                    .precision = options.precision,
+                                    .threads = options.threads,
+                                    .device_loop = options.device_loop});
+        row.prepare_seconds = preparing.seconds();
+        Solution solution;
+        row = measure_solve(engine, options, std::move(row), solution);
+        judge_solution(row, solution, reference);
+      } catch (const gpu::KernelRefused& error) {
+        row.refusal = error.what();
+      } catch (const OutOfMemory& error) {
+        row.refusal = error.what();
+      }
+      table.rows.push_back(std::move(row));
+    }
+  }
+  if (asked_for(options, "cpu")) {
+    Solution solution;
+    BenchmarkRow row = cpu(options.precision, solution);
+    judge_solution(row, solution, reference);
+    table.rows.push_back(std::move(row));
+  }
+}
+
+void run_reduce(const BenchOptions& options, std::uint64_t length, BenchmarkTable& table) {
+  std::vector<double> x(length);
+  CompensatedSum exact;
+  for (std::uint64_t i = 0; i < length; ++i) {
+    x[i] = test_value(i);
+    exact.add(x[i]);
+  }
+  const std::vector<double> reference = {exact.value()};
+  const std::vector<EdgeIndex> row_offsets = {0, length};
+  gpu::ReductionBenchmark benchmark(x, options.device, options.precision);
+  for (const gpu::Kernel& kernel : gpu::reductions()) {
+    if (!asked_for(options, kernel.name)) continue;
+    BenchmarkRow row{.kernel = std::string(kernel.name)};
+    row.flops = length;
+    try {
+      double sum = 0;
+      const gpu::Timing timing = benchmark.run(kernel.name, sum, {.seconds = options.seconds});
+      row.prepare_seconds = timing.prepare_seconds;
+      row.bytes = timing.bytes;
+      set_samples(row, timing.samples);
+      judge(row, compare_sums(std::vector<double>{sum}, reference, row_offsets, options.precision,
+                              is_library(kernel.name)));
+    } catch (const gpu::KernelRefused& error) {
+      row.refusal = error.what();
+    }
+    table.rows.push_back(std::move(row));
+  }
+}
+
+void describe_device(const BenchOptions& options, BenchmarkTable& table) {
+  const std::string reason = gpu::unavailable_reason(options.device);
+  if (reason.empty()) {
+    for (const gpu::Device& device : gpu::devices()) {
+      if (device.index == options.device) table.device = device.name;
+    }
+    const gpu::Ceilings ceilings = gpu::measure_ceilings(options.device, options.precision);
+    table.copy_bytes_per_second = ceilings.copy_bytes_per_second;
+    table.fma_flops_per_second = ceilings.fma_flops_per_second;
+  } else {
+    table.device = "no GPU (" + reason + ")";
+  }
+}
+
+}  // namespace
+
+Comparison compare_sums(std::span<const double> y, std::span<const double> reference,
+                        std::span<const EdgeIndex> row_offsets, Precision precision, bool library) {
+  const double unit_roundoff = precision == Precision::float64 ? 0x1p-53 : 0x1p-24;
+  Comparison comparison;
+  comparison.correct = y.size() == reference.size();
+  for (std::size_t row = 0; row < reference.size() && row < y.size(); ++row) {
+    const auto length = static_cast<double>(row_offsets[row + 1] - row_offsets[row]);
+    const double scale = std::max(std::abs(reference[row]), std::numeric_limits<double>::min());
+    const double difference = std::abs(y[row] - reference[row]) / scale;
+    const double allowed = (16 + (library ? length : std::sqrt(length))) * unit_roundoff;
+    if (!(difference <= allowed)) comparison.correct = false;
+    if (!(difference <= comparison.largest_difference)) comparison.largest_difference = difference;
+  }
+  return comparison;
+}
+
+void require_device(const BenchOptions& options) {
+  const std::string reason = gpu::unavailable_reason(options.device);
+  if (reason.empty() || options.benchmark == Benchmark::solve ||
+      options.benchmark == Benchmark::none) {
+    return;
+  }
+  if (gpu::kernels().empty()) throw gpu::NotCompiled();
+  throw gpu::NoDevice(reason);
+}
+
+BenchmarkTable run_benchmark(const BenchOptions& options, const std::string& name, EdgeList edges) {
+  BenchmarkTable table;
+  table.benchmark = name_of(options.benchmark);
+  table.graph = name;
+  table.precision = options.precision == Precision::float64 ? "double" : "float";
+  table.version = PAGERANK_VERSION;
+  table.nodes = edges.node_count;
+  describe_device(options, table);
+  if (options.benchmark == Benchmark::reduce) {
+    table.links = table.nodes;
+    run_reduce(options, table.nodes, table);
+    return table;
+  }
+  const TransitionMatrix matrix = make_transition_matrix(std::move(edges), options.threads);
+  table.links = matrix.link_count();
+  if (options.benchmark == Benchmark::spmv) {
+    run_spmv(options, matrix, table);
+  } else {
+    run_solve(options, matrix, table);
+  }
+  return table;
+}
+
+bool any_wrong(const BenchmarkTable& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [](const BenchmarkRow& row) { return row.refusal.starts_with(wrong_result); });
+}
+
+}  // namespace pagerank::app::bench

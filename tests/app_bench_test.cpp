@@ -1,0 +1,186 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/bench/bench_options.hpp"
+#include "app/bench/benchmarks.hpp"
+#include "app/options.hpp"
+#include "core/graph_generator.hpp"
+#include "gpu/benchmark.hpp"
+#include "io/matrix_market_reader.hpp"
+#include "tests/support.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("app");
+
+namespace {
+
+using namespace app::bench;
+
+BenchOptions parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "pagerank-bench");
+  return parse_bench_options(static_cast<int>(arguments.size()), arguments.data());
+}
+
+bool no_gpu() {
+  return !gpu::unavailable_reason().empty();
+}
+
+}  // namespace
+
+TEST_CASE("a graph specification overrides the defaults, and its description makes it again") {
+  const GraphDefaults defaults{.scale = 10, .links = 4, .seed = 3};
+  const auto whole = parse_graph_spec("rmat:12x8:seed=9:scramble:symmetric", defaults);
+  REQUIRE(whole);
+  CHECK(whole->kind == GraphKind::rmat);
+  CHECK(whole->nodes == 4096);
+  CHECK(whole->links == 4096 * 8);
+  CHECK(whole->seed == 9);
+  CHECK(whole->scramble);
+  CHECK(whole->symmetric);
+  CHECK(describe(*whole) == "rmat:12x8:seed=9:scramble:symmetric");
+
+  CHECK(describe(*parse_graph_spec("web", defaults)) == "web:10x4:seed=3");
+  CHECK(describe(*parse_graph_spec("web:11", defaults)) == "web:11x4:seed=3");
+  CHECK(describe(*parse_graph_spec("diagonal", defaults)) == "diagonal:10:seed=3");
+  const auto blog = parse_graph_spec("blog", defaults);
+  CHECK(blog->nodes == 52'000);
+  CHECK(blog->links == 27'040'000);
+  CHECK(describe(*blog) == "blog:seed=3");
+  for (const GraphPreset& preset : graph_presets()) {
+    const std::string text = describe(*parse_graph_spec(std::string(preset.name), defaults));
+    CHECK(describe(*parse_graph_spec(text, {})) == text);
+  }
+}
+
+TEST_CASE("what is no generator is a file, and a misspelt specification is refused") {
+  CHECK_FALSE(parse_graph_spec("graph.mtx", {}));
+  CHECK_FALSE(parse_graph_spec("./rmat", {}));
+  for (const char* spec : {"rmat:", "rmat:12y8", "rmat:12x", "rmat:32", "rmat:12x8:scrambled",
+                           "rmat:seed=-1", "blog:12", "web:x4"}) {
+    CAPTURE(spec);
+    CHECK_THROWS_AS((void)parse_graph_spec(spec, {}), app::UsageError);
+  }
+}
+
+TEST_CASE("the command line of pagerank-bench is checked") {
+  const BenchOptions options = parse({"solve", "rmat:8", "--tolerance", "1e-3", "--loop", "host",
+                                      "--precision", "double", "--seed", "4"});
+  CHECK(options.benchmark == Benchmark::solve);
+  CHECK(options.graphs == std::vector<std::string>{"rmat:8"});
+  CHECK(options.tolerance == 1e-3);
+  CHECK_FALSE(options.device_loop);
+  CHECK(options.precision == Precision::float64);
+  CHECK(options.generated.seed == 4);
+  CHECK(parse({"--write", "x.mtx", "rmat"}).benchmark == Benchmark::none);
+  CHECK(parse({"--help"}).action == BenchOptions::Action::help);
+  for (const std::vector<const char*>& bad :
+       std::vector<std::vector<const char*>>{{},
+                                             {"spmv"},
+                                             {"rmat"},
+                                             {"spmv", "rmat", "--precision", "half"},
+                                             {"spmv", "rmat", "--seconds", "0"},
+                                             {"spmv", "rmat", "--scale", "32"},
+                                             {"spmv", "rmat", "--loop", "gpu"},
+                                             {"spmv", "web", "rmat", "--write", "x.mtx"},
+                                             {"solve", "rmat", "--alpha", "1"},
+                                             {"solve", "rmat:99"}}) {
+    CHECK_THROWS_AS((void)parse(bad), app::UsageError);
+  }
+  if (!gpu::kernels().empty()) {
+    CHECK_THROWS_AS((void)parse({"spmv", "rmat", "--kernel", "cpu"}), app::UsageError);
+    CHECK_THROWS_AS((void)parse({"reduce", "rmat", "--kernel", "vector"}), app::UsageError);
+    CHECK(parse({"reduce", "rmat", "--kernel", "shuffle"}).kernels.size() == 1);
+  }
+}
+
+TEST_CASE("sums within rounding are right, a dropped term and a missing element are not") {
+  const std::vector<EdgeIndex> row_offsets = {0, 100, 10'100};
+  const std::vector<double> reference = {100, 10'000};
+  const auto correct = [&](std::vector<double> y, Precision precision, bool library) {
+    return compare_sums(y, reference, row_offsets, precision, library).correct;
+  };
+  CHECK(correct({100, 10'000}, Precision::float64, false));
+  CHECK(correct({100 * (1 + 0x1p-22), 10'000}, Precision::float32, false));
+  CHECK_FALSE(correct({99, 10'000}, Precision::float32, true));
+  CHECK_FALSE(correct({100, 9'999}, Precision::float32, false));
+  CHECK(correct({100, 9'999}, Precision::float32, true));  // a plain sum may be that far off
+  CHECK_FALSE(correct({100, 9'999}, Precision::float64, true));
+  CHECK_FALSE(correct({100 * (1 + 0x1p-22), 10'000}, Precision::float64, false));
+  CHECK_FALSE(correct({std::nan(""), 10'000}, Precision::float32, true));
+  CHECK_FALSE(correct({100}, Precision::float32, true));
+  const auto difference = compare_sums(std::vector<double>{99, 10'000}, reference, row_offsets,
+                                       Precision::float32, false);
+  CHECK(difference.largest_difference == doctest::Approx(0.01));
+}
+
+TEST_CASE("without a GPU pagerank-bench solve measures the CPU engine, and nothing else runs") {
+  if (!no_gpu()) return;  // a CUDA context would count as memory of the programs run by later tests
+  BenchOptions options = parse({"solve", "rmat:8", "--seconds", "0.01", "--threads", "2"});
+  const auto recipe = parse_graph_spec("rmat:8", options.generated);
+  const io::BenchmarkTable table = run_benchmark(options, "g", generate_graph(*recipe));
+  CHECK(table.nodes == 256);
+  CHECK(table.links == 256 * 16);
+  REQUIRE(table.rows.size() == 1);
+  const io::BenchmarkRow& cpu = table.rows.back();
+  CHECK(cpu.kernel == "cpu");
+  CHECK(cpu.refusal.empty());
+  CHECK(cpu.median_seconds > 0);
+  CHECK(cpu.min_seconds <= cpu.median_seconds);
+  CHECK(*cpu.error_bound <= 1e-6);
+  CHECK(*cpu.max_difference <= 2e-6);
+  CHECK_FALSE(any_wrong(table));
+  options.benchmark = Benchmark::spmv;
+  CHECK_THROWS(require_device(options));
+}
+
+TEST_CASE("pagerank-bench writes its graphs as Matrix Market files, and all its reports") {
+  const TemporaryDirectory dir;
+  const auto file = [&](const char* name) { return (dir / name).string(); };
+  const RunResult written =
+      run_program("pagerank-bench", {"--write", file("g.mtx"), "rmat:9x4:symmetric:seed=5"});
+  CHECK(written.status == 0);
+  CHECK(written.out.empty());
+  io::ByteSource source(file("g.mtx"));
+  const EdgeList edges = io::read_matrix_market(source, SourceIndex::row).edges;
+  CHECK(edges.undirected);
+  const TransitionMatrix read = make_transition_matrix(edges);
+  const TransitionMatrix made =
+      make_transition_matrix(generate_graph(*parse_graph_spec("rmat:9x4:symmetric:seed=5", {})));
+  CHECK(read.in_links.column_indices == made.in_links.column_indices);
+  CHECK(read.in_links.row_offsets == made.in_links.row_offsets);
+
+  const RunResult solved =
+      run_program("pagerank-bench",
+                  {"solve", file("g.mtx"), "web:8", "--kernel", "cpu", "--seconds", "0.01",
+                   "--json", file("r.json"), "--csv", file("r.csv"), "--plot", file("r.svg")});
+  CHECK(solved.status == 0);
+  CHECK(solved.out.find("cpu") != std::string::npos);
+  const auto json = nlohmann::json::parse(read_file(file("r.json")));
+  CHECK(json["tables"].size() == 2);
+  CHECK(json["tables"][1]["graph"] == "web:8x16:seed=1");
+  CHECK(json["tables"][0]["rows"][0]["median_seconds"] > 0);
+  CHECK(read_file(file("r.csv")).find("web:8x16:seed=1") != std::string::npos);
+  CHECK(read_file(file("r.svg")).find("<svg") != std::string::npos);
+}
+
+TEST_CASE("pagerank-bench says what is wrong, with the exit status of its kind") {
+  CHECK(run_program("pagerank-bench", {"--help"}).status == 0);
+  CHECK(run_program("pagerank-bench", {"--version"}).out.starts_with("pagerank-bench "));
+  CHECK(run_program("pagerank-bench", {"spmv"}).status == 2);
+  const RunResult missing = run_program("pagerank-bench", {"solve", "/no/such/graph.mtx"});
+  CHECK(missing.status == 3);
+  CHECK(missing.err.find("/no/such/graph.mtx") != std::string::npos);
+  if (no_gpu()) {
+    for (const char* benchmark : {"spmv", "reduce"}) {
+      const RunResult result = run_program("pagerank-bench", {benchmark, "rmat:8"});
+      CHECK(result.status == 5);
+      CHECK(result.out.empty());
+    }
+  }
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests
