@@ -17,8 +17,8 @@ class UndefinedInitAllocator : public std::allocator<T> {
   };
 
   UndefinedInitAllocator() = default;
-  template <class U>
-  UndefinedInitAllocator(const UndefinedInitAllocator<U>&) noexcept {}
+  template <class U>  // implicit, as the standard's allocators have it
+  UndefinedInitAllocator(const UndefinedInitAllocator<U>&) noexcept {}  // NOLINT(google-explicit-*)
 
   template <class U>
   void construct(U* place) {

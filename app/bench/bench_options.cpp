@@ -141,9 +141,9 @@ void require_known_kernels(const BenchOptions& options) {
   if (known.empty()) return;  // no CUDA: that is said when the benchmark runs
   for (const std::string& name : options.kernels) {
     if (known.count(name) > 0) continue;
-    std::string list;
-    for (const std::string_view one : known) list += " " + std::string(one);
-    throw UsageError("--kernel: there is no '" + name + "', expected one of" + list);
+    std::string message = "--kernel: there is no '" + name + "', expected one of";
+    for (const std::string_view one : known) message.append(" ").append(one);
+    throw UsageError(message);
   }
 }
 
