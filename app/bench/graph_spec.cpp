@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <stdexcept>
 
 #include "app/options.hpp"
 
@@ -112,6 +113,7 @@ std::string describe(const GraphRecipe& recipe) {
     if (preset.recipe.kind != recipe.kind || !same_size(preset)) continue;
     if (best == nullptr || preset.recipe.nodes != 0) best = &preset;
   }
+  if (best == nullptr) throw std::invalid_argument("no generator makes such a graph");
   std::string text(best->name);
   if (best->recipe.nodes == 0) {
     text += ":" + std::to_string(std::bit_width(recipe.nodes) - 1);

@@ -32,6 +32,7 @@ struct GraphDefaults {
                                                           const GraphDefaults& defaults);
 
 /// The specification that makes the recipe whatever the defaults: "rmat:22x16:seed=1:scramble".
+/// Throws std::invalid_argument for a recipe that none makes.
 [[nodiscard]] std::string describe(const GraphRecipe& recipe);
 
 }  // namespace pagerank::app::bench
