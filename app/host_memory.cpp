@@ -52,10 +52,9 @@ std::uint64_t bytes_to_rank(const EdgeList& edges) {
   return links * (edges.weighted() ? 28 : 12) + edges.node_count * bytes_a_node;
 }
 
-void require_host_memory(const EdgeList& edges) {
-  const std::uint64_t needed = bytes_to_rank(edges);
+void require_host_memory(std::uint64_t bytes) {
   const auto available = available_host_memory();
-  if (available && needed > *available) throw OutOfMemory("this machine", needed, *available);
+  if (available && bytes > *available) throw OutOfMemory("this machine", bytes, *available);
 }
 
 }  // namespace pagerank::app

@@ -14,8 +14,8 @@ namespace pagerank::app {
 /// About how many bytes building and ranking this graph will take on top of the edges themselves.
 [[nodiscard]] std::uint64_t bytes_to_rank(const EdgeList& edges);
 
-/// Throws OutOfMemory if that is more than there is. The system would not: it hands out addresses
-/// for more memory than it has, and kills who writes to them.
-void require_host_memory(const EdgeList& edges);
+/// Throws OutOfMemory if `bytes` is more than there is. The system would not: it hands out
+/// addresses for more memory than it has, and kills who writes to them.
+void require_host_memory(std::uint64_t bytes);
 
 }  // namespace pagerank::app

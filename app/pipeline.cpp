@@ -76,7 +76,7 @@ TransitionMatrix load(const Options& options, const std::string& path, PhaseCloc
   io::ByteSource source(path);
   io::MatrixMarketGraph graph = io::read_matrix_market(source, options.source);
   report.seconds.read = clock.lap();
-  require_host_memory(graph.edges);
+  require_host_memory(bytes_to_rank(graph.edges));
   TransitionMatrix matrix = make_transition_matrix(std::move(graph.edges), options.threads);
   report.seconds.build = clock.lap();
 

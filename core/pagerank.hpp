@@ -35,8 +35,9 @@ struct Progress {
 struct SolveOptions {
   double tolerance = 1e-8;  ///< Bound of ||x - x*||_1 asked for, > 0.
   std::uint32_t max_iterations = 1000;
-  std::function<void(const Progress&)> observer;  ///< Called from the solving thread.
-  std::stop_token stop;                           ///< A request ends the solve after an iteration.
+  /// Called from the solving thread for each iteration, a few (a GPU: up to 32) at a time.
+  std::function<void(const Progress&)> observer;
+  std::stop_token stop;  ///< A request ends the solve within a few iterations (a GPU: 32).
 };
 
 struct Solution {

@@ -41,13 +41,14 @@ class SpmvBenchmark {
   class Impl;  ///< One for each precision.
 
   /// Uploads the matrix. `values`: give an unweighted one a values array (1 / out-weight of the
-  /// source), so that kernels multiply with B itself; a weighted one has it in any case.
-  /// Throws what Engine throws.
+  /// source), so that kernels multiply with B itself; a weighted one has it in any case. The
+  /// matrix outlives the benchmark. Throws what Engine throws.
   SpmvBenchmark(const TransitionMatrix& matrix, int device, Precision precision, bool values);
   ~SpmvBenchmark();
 
   /// Times y = A x; x (one number a node) is rounded to the precision, y receives one run's result.
-  /// Throws KernelRefused, OutOfMemory and CudaError.
+  /// Throws KernelRefused, OutOfMemory (before anything is allocated where the estimate tells) and
+  /// CudaError.
   [[nodiscard]] Timing run(std::string_view kernel, std::span<const double> x,
                            std::vector<double>& y, const TimingOptions& options);
 

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <string>
 
+#include "core/pagerank.hpp"
 #include "gpu/device.cuh"
 #include "gpu/pagerank.hpp"
 
@@ -42,6 +44,13 @@ std::string enter_device(int device) {
     throw NoDevice("GPU " + std::to_string(device) + ": " + cudaGetErrorString(error));
   }
   return properties.name;
+}
+
+void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit) {
+  std::size_t available = 0, total = 0;
+  PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
+  if (limit > 0) available = std::min(available, limit);
+  if (needed > available) throw OutOfMemory(name, needed, available);
 }
 
 void create_context(int device) noexcept {

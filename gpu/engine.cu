@@ -40,6 +40,8 @@ class PreparedGraph {
     return spmv_->bytes_to_multiply() + RankState<T>::bytes_to_update(graph_.node_count());
   }
 
+  [[nodiscard]] bool loops_on_device() const { return loop_.on_device(); }
+
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) {
     Running running(*this, problem.alpha);
     return iterate_to_tolerance(running, problem, options);
@@ -144,6 +146,9 @@ class Engine::Impl {
   [[nodiscard]] std::uint64_t bytes_per_iteration() const {
     return single_ ? single_->bytes_per_iteration() : double_->bytes_per_iteration();
   }
+  [[nodiscard]] bool loops_on_device() const {
+    return single_ ? single_->loops_on_device() : double_->loops_on_device();
+  }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::string_view kernel() const { return kernel_.name; }
 
@@ -151,10 +156,7 @@ class Engine::Impl {
   template <class T>
   void prepare(std::unique_ptr<PreparedGraph<T>>& prepared, const TransitionMatrix& matrix,
                const EngineOptions& options) {
-    const std::size_t needed = PreparedGraph<T>::bytes(matrix, kernel_);
-    std::size_t available = 0, total = 0;
-    PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
-    if (needed > available) throw OutOfMemory(name_, needed, available);
+    require_device_memory(name_, PreparedGraph<T>::bytes(matrix, kernel_), options.memory_limit);
     prepared = std::make_unique<PreparedGraph<T>>(matrix, kernel_, options);
   }
 
@@ -181,6 +183,9 @@ std::uint64_t Engine::bytes_per_iteration() const {
 }
 std::string_view Engine::kernel() const {
   return impl_->kernel();
+}
+bool Engine::loops_on_device() const {
+  return impl_->loops_on_device();
 }
 
 }  // namespace pagerank::gpu

@@ -34,6 +34,8 @@ class IterationLoop {
   IterationLoop(const IterationLoop&) = delete;
   IterationLoop& operator=(const IterationLoop&) = delete;
 
+  [[nodiscard]] bool on_device() const { return static_cast<bool>(executable_); }
+
   /// Iterates until sums->change <= target, but at least once and at most `limit` (at most
   /// LoopControl::most_iterations) times. Returns the change of each iteration; the stream is idle
   /// then.

@@ -32,5 +32,8 @@ std::uint64_t Engine::bytes_per_iteration() const {
 std::string_view Engine::kernel() const {
   throw NotCompiled();
 }
+bool Engine::loops_on_device() const {
+  throw NotCompiled();
+}
 
 }  // namespace pagerank::gpu

@@ -48,7 +48,7 @@ struct Device {
 struct Kernel {
   std::string_view name;
   std::string_view lesson;  ///< One line: what it does differently.
-  bool same_bits;           ///< Gives the same bits every run.
+  bool same_bits;           ///< Gives the same bits every run: all do but "cusparse-alg1".
 };
 
 /// Why GPU `device` cannot be used as far as the driver tells without entering it (which takes a
@@ -73,6 +73,9 @@ struct EngineOptions {
 
   int threads = 0;  ///< That feed the upload; 0: as many as OpenMP offers.
 
+  /// Bytes of device memory that the engine may take; 0: what is free.
+  std::size_t memory_limit = 0;
+
   /// Iterate in a CUDA graph that decides on the device whether to go on, rather than ask after
   /// each iteration; a plain loop where the driver is older than 12.4 and under compute-sanitizer,
   /// which cannot follow conditional nodes. The same bits either way.
@@ -80,7 +83,8 @@ struct EngineOptions {
 };
 
 /// Power iteration on one GPU: the graph is uploaded by the constructor, scores are downloaded once
-/// a solve. The same input on the same device gives the same bits.
+/// a solve. The same input on the same device gives the same bits, but for kernels that
+/// Kernel::same_bits excepts.
 class Engine final : public pagerank::Engine {
  public:
   /// Copies what it needs of `matrix`. Throws NotCompiled, NoDevice, OutOfMemory (before anything
@@ -93,6 +97,9 @@ class Engine final : public pagerank::Engine {
   [[nodiscard]] std::string device() const override;
   [[nodiscard]] std::uint64_t bytes_per_iteration() const override;
   [[nodiscard]] std::string_view kernel() const;
+
+  /// Whether EngineOptions::device_loop could be granted.
+  [[nodiscard]] bool loops_on_device() const;
 
  private:
   class Impl;

@@ -21,7 +21,9 @@ namespace {
 
 constexpr unsigned block_size = 512;
 constexpr unsigned steps_per_thread = 8;
-constexpr unsigned blocks_per_multiprocessor = 3;
+/// Four blocks fill a multiprocessor, if a thread makes do with 32 registers; doubles need more.
+template <class T>
+constexpr unsigned blocks_per_multiprocessor = sizeof(T) == 4 ? 4 : 3;
 /// A longer piece of a row is added up by a warp.
 constexpr unsigned long_piece = 64;
 
@@ -155,7 +157,7 @@ struct Tile {
 };
 
 template <class T>
-__global__ void __launch_bounds__(block_size, blocks_per_multiprocessor)
+__global__ void __launch_bounds__(block_size, blocks_per_multiprocessor<T>)
     multiply_staged(CsrView<T> matrix, const PathPoint* begins, const RowEnd* row_ends, const T* x,
                     T* y, Carry* carries) {
   __shared__ T products[staged_steps];

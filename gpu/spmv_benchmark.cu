@@ -23,8 +23,13 @@ namespace {
 template <class T>
 class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
  public:
-  TypedSpmvBenchmark(const TransitionMatrix& matrix, int device, bool values)
-      : device_(device), graph_(matrix, ring_), x_(matrix.node_count()), y_(matrix.node_count()) {
+  TypedSpmvBenchmark(const TransitionMatrix& matrix, int device, std::string name, bool values)
+      : device_(device),
+        name_(std::move(name)),
+        host_matrix_(matrix),
+        graph_(uploaded(matrix, name_, values, ring_)),
+        x_(matrix.node_count()),
+        y_(matrix.node_count()) {
     if (values && !matrix.weighted()) graph_.store_values(stream_);
     stream_.wait();
   }
@@ -32,6 +37,7 @@ class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
   Timing run(const SpmvKernel& kernel, std::span<const double> x, std::vector<double>& y,
              const TimingOptions& options) override {
     PAGERANK_CUDA(cudaSetDevice(device_));
+    require_device_memory(name_, kernel.extra_bytes(host_matrix_, sizeof(T)));
     ring_.copy(x, x_.data());
     Timing timing;
     const auto begin = std::chrono::steady_clock::now();
@@ -53,7 +59,17 @@ class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
   }
 
  private:
+  static DeviceGraph<T> uploaded(const TransitionMatrix& matrix, const std::string& name,
+                                 bool values, UploadRing& ring) {
+    const std::size_t value_bytes = values && !matrix.weighted() ? sizeof(T) : 0;
+    require_device_memory(name, DeviceGraph<T>::bytes(matrix) + matrix.link_count() * value_bytes +
+                                    2 * matrix.node_count() * sizeof(T));
+    return {matrix, ring};
+  }
+
   int device_;
+  std::string name_;
+  const TransitionMatrix& host_matrix_;  ///< For the kernels' estimates.
   Stream stream_;
   UploadRing ring_;
   DeviceGraph<T> graph_;
@@ -64,11 +80,11 @@ class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
 
 SpmvBenchmark::SpmvBenchmark(const TransitionMatrix& matrix, int device, Precision precision,
                              bool values) {
-  enter_device(device);
+  const std::string name = enter_device(device);
   if (precision == Precision::float64) {
-    impl_ = std::make_unique<TypedSpmvBenchmark<double>>(matrix, device, values);
+    impl_ = std::make_unique<TypedSpmvBenchmark<double>>(matrix, device, name, values);
   } else {
-    impl_ = std::make_unique<TypedSpmvBenchmark<float>>(matrix, device, values);
+    impl_ = std::make_unique<TypedSpmvBenchmark<float>>(matrix, device, name, values);
   }
 }
 SpmvBenchmark::~SpmvBenchmark() = default;

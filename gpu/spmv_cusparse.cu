@@ -37,7 +37,7 @@ std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes)
   const std::size_t indices = fits_32_bits(nodes, links) ? (nodes + 1) * 4 : links * 8;
   const std::size_t ones = matrix.weighted() ? 0 : links * value_bytes;
   // The library's own buffer is not known before: by its measure about 4 bytes for each 512 links.
-  return indices + ones + links / 64;
+  return indices + ones + links / 64 + nodes * value_bytes;
 }
 
 template <class T, cusparseSpMVAlg_t algorithm>
@@ -164,7 +164,7 @@ const SpmvKernel spmv_cusparse{"cusparse", "NVIDIA's library, algorithm CSR_ALG2
                                make<CUSPARSE_SPMV_CSR_ALG2, double>};
 // ALG1 may give different bits from run to run (cuSPARSE documentation of cusparseSpMV).
 const SpmvKernel spmv_cusparse_alg1{"cusparse-alg1",
-                                    "NVIDIA's library, algorithm CSR_ALG1",
+                                    "NVIDIA's library, algorithm CSR_ALG1: other bits on every run",
                                     extra_bytes,
                                     make<CUSPARSE_SPMV_CSR_ALG1, float>,
                                     make<CUSPARSE_SPMV_CSR_ALG1, double>,

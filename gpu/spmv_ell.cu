@@ -12,7 +12,7 @@
 namespace pagerank::gpu {
 namespace {
 
-/// Padded, the graph may take so many times the links it has.
+/// The longest row may have so many times the links of the mean row, and so many more.
 constexpr std::uint64_t most_padding = 4;
 
 /// The longest row. Throws KernelRefused.
@@ -26,8 +26,8 @@ unsigned ell_width(std::span<const EdgeIndex> row_offsets) {
   if (longest > most_padding * links / rows + most_padding) {
     throw KernelRefused("kernel ell: the longest row has " + std::to_string(longest) +
                         " links where the mean is " + std::to_string(links / rows) +
-                        "; padding all rows to it would take more than " +
-                        std::to_string(most_padding) + " times the links (see kernel hybrid)");
+                        "; more than " + std::to_string(most_padding) + " times the mean and " +
+                        std::to_string(most_padding) + " is too much padding (see kernel hybrid)");
   }
   return static_cast<unsigned>(longest);
 }

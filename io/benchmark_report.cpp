@@ -80,6 +80,7 @@ Json row_fields(const BenchmarkTable& table, const BenchmarkRow& row) {
           {"ratio_to_baseline", measured(table.ratio_to_baseline(row))},
           {"max_difference", measured(row.max_difference)},
           {"prepare_seconds", measured(row.prepare_seconds)},
+          {"loop", row.loop.empty() ? Json() : Json(row.loop)},
           {"iterations", measured(row.iterations)},
           {"solve_seconds", measured(row.solve_seconds)},
           {"error_bound", measured(row.error_bound)},
@@ -104,6 +105,7 @@ constexpr std::string_view csv_columns[] = {"benchmark",
                                             "ratio_to_baseline",
                                             "max_difference",
                                             "prepare_seconds",
+                                            "loop",
                                             "iterations",
                                             "solve_seconds",
                                             "error_bound",
@@ -253,8 +255,9 @@ std::optional<double> BenchmarkTable::ratio_to_baseline(const BenchmarkRow& row)
 
 std::optional<double> BenchmarkTable::share_of_ceiling(const BenchmarkRow& row) const {
   const std::optional<double> rate = io::bytes_per_second(row);
-  return rate && copy_bytes_per_second > 0 ? if_finite(*rate / copy_bytes_per_second)
-                                           : std::nullopt;
+  return rate && copy_bytes_per_second > 0 && !row.on_host
+             ? if_finite(*rate / copy_bytes_per_second)
+             : std::nullopt;
 }
 
 void write_benchmark_text(std::ostream& out, const BenchmarkTable& table) {

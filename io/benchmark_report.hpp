@@ -28,7 +28,10 @@ struct BenchmarkRow {
   /// largest relative difference of an element; solve: L1 distance of the scores.
   std::optional<double> max_difference;
 
+  bool on_host = false;  ///< Not on `device`: its ceilings mean nothing here.
+
   // Of solve only.
+  std::string loop;  ///< Where the GPU's iterations are decided on: "device", "host" or empty.
   std::optional<std::uint32_t> iterations;
   std::optional<double> solve_seconds;  ///< Median, certificate and download included.
   std::optional<double> error_bound;

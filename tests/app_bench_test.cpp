@@ -86,6 +86,7 @@ TEST_CASE("the command line of pagerank-bench is checked") {
                                              {"spmv", "rmat", "--loop", "gpu"},
                                              {"spmv", "web", "rmat", "--write", "x.mtx"},
                                              {"solve", "rmat", "--alpha", "1"},
+                                             {"--write", "x.mtx.gz", "rmat"},
                                              {"solve", "rmat:99"}}) {
     CHECK_THROWS_AS((void)parse(bad), app::UsageError);
   }
@@ -98,22 +99,50 @@ TEST_CASE("the command line of pagerank-bench is checked") {
 
 TEST_CASE("sums within rounding are right, a dropped term and a missing element are not") {
   const std::vector<EdgeIndex> row_offsets = {0, 100, 10'100};
-  const std::vector<double> reference = {100, 10'000};
+  const std::vector<double> reference = {100.5, 10'000.5};
   const auto correct = [&](std::vector<double> y, Precision precision, bool library) {
-    return compare_sums(y, reference, row_offsets, precision, library).correct;
+    return compare_sums(y, reference, row_offsets, {.precision = precision, .library = library})
+        .correct;
   };
-  CHECK(correct({100, 10'000}, Precision::float64, false));
-  CHECK(correct({100 * (1 + 0x1p-22), 10'000}, Precision::float32, false));
-  CHECK_FALSE(correct({99, 10'000}, Precision::float32, true));
-  CHECK_FALSE(correct({100, 9'999}, Precision::float32, false));
-  CHECK(correct({100, 9'999}, Precision::float32, true));  // a plain sum may be that far off
-  CHECK_FALSE(correct({100, 9'999}, Precision::float64, true));
-  CHECK_FALSE(correct({100 * (1 + 0x1p-22), 10'000}, Precision::float64, false));
-  CHECK_FALSE(correct({std::nan(""), 10'000}, Precision::float32, true));
-  CHECK_FALSE(correct({100}, Precision::float32, true));
-  const auto difference = compare_sums(std::vector<double>{99, 10'000}, reference, row_offsets,
-                                       Precision::float32, false);
-  CHECK(difference.largest_difference == doctest::Approx(0.01));
+  CHECK(correct({100.5, 10'000.5}, Precision::float64, false));
+  CHECK(correct({100.5 * (1 + 0x1p-22), 10'000.5}, Precision::float32, false));
+  CHECK_FALSE(correct({99.5, 10'000.5}, Precision::float32, true));
+  CHECK_FALSE(correct({100.5, 9'999.5}, Precision::float32, false));
+  CHECK_FALSE(correct({100.5, 9'999.5}, Precision::float32, true));
+  CHECK_FALSE(correct({100.5, 9'999.5}, Precision::float64, true));
+  CHECK_FALSE(correct({100.5 * (1 + 0x1p-22), 10'000.5}, Precision::float64, false));
+  CHECK_FALSE(correct({std::nan(""), 10'000.5}, Precision::float32, true));
+  CHECK_FALSE(correct({100.5}, Precision::float32, true));
+  const auto difference = compare_sums(std::vector<double>{99.5, 10'000.5}, reference, row_offsets,
+                                       {.precision = Precision::float32});
+  CHECK(difference.largest_difference == doctest::Approx(1 / 100.5));
+}
+
+TEST_CASE("nothing passes for the sum of very many terms but their sum") {
+  const auto correct = [](std::uint64_t terms, double sum, double found, const SumsOf& sums) {
+    const std::vector<EdgeIndex> row_offsets = {0, terms};
+    return compare_sums(std::vector<double>{found}, std::vector<double>{sum}, row_offsets, sums)
+        .correct;
+  };
+  const SumsOf ours{.precision = Precision::float32},
+      library{.precision = Precision::float32, .library = true};
+  const double huge = 0x1p28;
+  CHECK(correct(1 << 28, huge, huge, library));
+  CHECK_FALSE(correct(1 << 28, huge, 0, library));
+  CHECK_FALSE(correct(1 << 28, huge, huge * (1 - 1e-3), library));
+  CHECK_FALSE(correct(1 << 28, huge, huge * (1 - 1e-6), ours));
+  // One of four million links dropped: within rounding, but not for whole numbers.
+  const double row = 3 << 22;
+  CHECK(correct(1 << 22, row, row - 3, ours));
+  for (const bool from_library : {false, true}) {
+    const SumsOf whole{.precision = Precision::float32, .library = from_library, .whole = true};
+    CHECK(correct(1 << 22, row, row, whole));
+    CHECK_FALSE(correct(1 << 22, row, row - 3, whole));
+  }
+  CHECK(largest_exact_term(1 << 22, Precision::float32) == 4);
+  CHECK(largest_exact_term(std::uint64_t{1} << 40, Precision::float32) == 1);
+  CHECK(largest_exact_term(1 << 22, Precision::float64) == std::uint64_t{1} << 31);
+  CHECK(largest_exact_term(0, Precision::float32) == 1 << 24);
 }
 
 TEST_CASE("without a GPU pagerank-bench solve measures the CPU engine, and nothing else runs") {
@@ -166,6 +195,18 @@ TEST_CASE("pagerank-bench writes its graphs as Matrix Market files, and all its 
   CHECK(read_file(file("r.svg")).find("<svg") != std::string::npos);
 }
 
+TEST_CASE("a graph that cannot be measured does not take the others' reports with it") {
+  const TemporaryDirectory dir;
+  write_file(dir / "bad.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n3 1\n");
+  const std::string report = (dir / "r.json").string();
+  const RunResult result =
+      run_program("pagerank-bench", {"solve", (dir / "bad.mtx").string(), "rmat:8x4", "--kernel",
+                                     "cpu", "--seconds", "0.01", "--json", report});
+  CHECK(result.status == 3);
+  CHECK(result.err.find("bad.mtx:3") != std::string::npos);
+  CHECK(nlohmann::json::parse(read_file(report))["tables"].size() == 1);
+}
+
 TEST_CASE("pagerank-bench says what is wrong, with the exit status of its kind") {
   CHECK(run_program("pagerank-bench", {"--help"}).status == 0);
   CHECK(run_program("pagerank-bench", {"--version"}).out.starts_with("pagerank-bench "));
@@ -173,11 +214,23 @@ TEST_CASE("pagerank-bench says what is wrong, with the exit status of its kind")
   const RunResult missing = run_program("pagerank-bench", {"solve", "/no/such/graph.mtx"});
   CHECK(missing.status == 3);
   CHECK(missing.err.find("/no/such/graph.mtx") != std::string::npos);
+  const RunResult misspelt = run_program("pagerank-bench", {"solve", "rmatt:8x4"});
+  CHECK(misspelt.status == 2);
+  CHECK(misspelt.err.find("expected one of rmat") != std::string::npos);
+  const RunResult nowhere =
+      run_program("pagerank-bench", {"solve", "rmat:8x4", "--json", "/no/such/directory/r.json"});
+  CHECK(nowhere.status == 1);
+  CHECK(nowhere.out.empty());  // found before anything is measured
   if (no_gpu()) {
     for (const char* benchmark : {"spmv", "reduce"}) {
       const RunResult result = run_program("pagerank-bench", {benchmark, "rmat:8"});
       CHECK(result.status == 5);
       CHECK(result.out.empty());
+    }
+    if (!gpu::kernels().empty()) {
+      const RunResult result =
+          run_program("pagerank-bench", {"solve", "rmat:8", "--kernel", "vector"});
+      CHECK(result.status == 5);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <regex>
 #include <sstream>
 
 #include "app/bench/benchmarks.hpp"
@@ -136,7 +137,8 @@ void check_solution(const Solution& solution, const std::vector<double>& exact,
 }
 
 /// Solves with every engine; checks against `exact`, and that all that converge take the same
-/// number of iterations, give or take one: the cheapest guard against a kernel that skips rows.
+/// number of iterations: the cheapest guard against a kernel that skips rows. Rounding may decide a
+/// last iteration in float, hence one more or less there.
 void check_engines(const EdgeList& edges, const std::vector<double>& exact, double alpha) {
   const TransitionMatrix matrix = make_transition_matrix(edges);
   std::map<Precision, std::pair<std::uint32_t, std::uint32_t>> iterations;  // least, most
@@ -153,7 +155,9 @@ void check_engines(const EdgeList& edges, const std::vector<double>& exact, doub
     at->second.first = std::min(at->second.first, solution.iterations);
     at->second.second = std::max(at->second.second, solution.iterations);
   }
-  for (const auto& [precision, range] : iterations) CHECK(range.second - range.first <= 1);
+  for (const auto& [precision, range] : iterations) {
+    CHECK(range.second - range.first <= (precision == Precision::float64 ? 0 : 1));
+  }
 }
 
 std::vector<double> read_reference(const fs::path& path) {
@@ -285,11 +289,64 @@ TEST_CASE("the plain loop and the device's give the same bits") {
     CAPTURE(std::string(kernel.name));
     const auto solve = [&](bool device_loop) {
       gpu::Engine engine(matrix, {.kernel = std::string(kernel.name), .device_loop = device_loop});
+      // An older driver cannot, and a sanitizer must not.
+      if (std::getenv("NV_SANITIZER_INJECTION_PORT_BASE") == nullptr) {
+        CHECK(engine.loops_on_device() == device_loop);
+      }
       return engine.solve({}, {.tolerance = 1e-10});
     };
     const Solution plain = solve(false), device = solve(true);
     CHECK(plain.scores == device.scores);
     CHECK(plain.changes == device.changes);
+  }
+}
+
+TEST_CASE("a graph that does not fit into the GPU's memory is refused with both numbers") {
+  if (tested_engines() != "gpu") return;
+  const TransitionMatrix matrix = make_transition_matrix(graph_of_row_lengths(3000, {1, 9}, 17));
+  for (const gpu::Kernel& kernel : gpu::kernels()) {
+    CAPTURE(std::string(kernel.name));
+    gpu::EngineOptions options{.kernel = std::string(kernel.name), .memory_limit = 1000};
+    std::string message;
+    try {
+      gpu::Engine engine(matrix, options);
+    } catch (const OutOfMemory& error) {
+      message = error.what();
+    }
+    CHECK(message.find(" 1000 ") != std::string::npos);
+    std::smatch match;
+    REQUIRE(std::regex_search(message, match, std::regex("([0-9]{5,})")));
+    const std::size_t needed = std::stoull(match[1]);
+    CHECK(needed > matrix.link_count() * 4 + matrix.node_count() * 24);
+    options.memory_limit = needed;
+    CHECK_NOTHROW(gpu::Engine(matrix, options));
+    options.memory_limit = needed - 1;
+    CHECK_THROWS_AS(gpu::Engine(matrix, options), OutOfMemory);
+  }
+}
+
+TEST_CASE("a request to stop ends a solve on every engine within a few iterations") {
+  const EdgeList edges = graph_of_row_lengths(3000, {0, 1, 33, 5}, 18);
+  const TransitionMatrix matrix = make_transition_matrix(edges);
+  for (const EngineCase& engine_case : engine_cases()) {
+    CAPTURE(engine_case.name);
+    const auto engine = engine_case.make(matrix);
+    if (!engine) continue;
+    std::stop_source stop;
+    std::uint32_t seen = 0;
+    const Solution solution =
+        engine->solve({.alpha = 0.999999}, {.tolerance = 1e-9,
+                                            .max_iterations = 100'000,
+                                            .observer =
+                                                [&](const Progress& progress) {
+                                                  seen = progress.iteration;
+                                                  if (seen == 3) stop.request_stop();
+                                                },
+                                            .stop = stop.get_token()});
+    CHECK_FALSE(solution.converged);
+    CHECK(solution.iterations == seen);
+    CHECK(solution.iterations <= 32);
+    CHECK(solution.error_bound > 1e-9);
   }
 }
 
@@ -321,8 +378,9 @@ TEST_CASE("every kernel multiplies as the reference does, with values and withou
             CHECK(kernel.name == "ell");
             continue;
           }
-          CHECK(app::bench::compare_sums(y, reference, matrix.in_links.row_offsets, precision,
-                                         kernel.name.starts_with("cusparse"))
+          CHECK(app::bench::compare_sums(
+                    y, reference, matrix.in_links.row_offsets,
+                    {.precision = precision, .library = kernel.name.starts_with("cusparse")})
                     .correct);
         }
       }

@@ -88,10 +88,12 @@ std::int64_t whole_number(const po::variables_map& given, const char* name, std:
   return value;
 }
 
-double number_below(const po::variables_map& given, const char* name, double limit) {
+double number_below(const po::variables_map& given, const char* name, double limit,
+                    bool zero_too = false) {
   const auto value = given[name].as<double>();
-  if (!(value > 0 && value < limit)) {
-    throw UsageError("--" + std::string(name) + ": expected a number above 0 and below " +
+  if (!((zero_too ? value >= 0 : value > 0) && value < limit)) {
+    throw UsageError("--" + std::string(name) + ": expected a number " +
+                     (zero_too ? "from 0 to below " : "above 0 and below ") +
                      (std::isinf(limit) ? std::string("infinity") : std::to_string(limit)));
   }
   return value;
@@ -125,6 +127,7 @@ void read_arguments(const po::variables_map& given, BenchOptions& options) {
   if (!options.write.empty() && options.graphs.size() > 1) {
     throw UsageError("--write takes one GRAPH");
   }
+  if (options.write.ends_with(".gz")) throw UsageError("--write: compressed files are not written");
   for (const std::string& graph : options.graphs) {
     (void)parse_graph_spec(graph, options.generated);  // early: no run is lost to a misspelling
   }
@@ -179,7 +182,7 @@ BenchOptions parse_bench_options(int argc, const char* const* argv) {
     options.kernels = given["kernel"].as<std::vector<std::string>>();
   }
   options.seconds = number_below(given, "seconds", 3600);
-  options.alpha = number_below(given, "alpha", 1);
+  options.alpha = number_below(given, "alpha", 1, true);
   options.tolerance = number_below(given, "tolerance", INFINITY);
   options.device_loop = !says_second(given, "loop", "device", "host");
   for (const auto& [name, file] : {std::pair{"json", &options.json},
@@ -206,7 +209,8 @@ std::string bench_help_text() {
       << "\nspmv: one multiplication, without stored values and with them. solve: a whole "
          "PageRank\n"
          "to the certified tolerance, the CPU engine too. reduce: the L1 norm of a vector with as\n"
-         "many elements as GRAPH has nodes. A kernel whose result is wrong gets no time.\n"
+         "many elements as GRAPH has nodes. A kernel whose result is wrong gets no time. spmv and\n"
+         "reduce need a GPU.\n"
       << visible_options()
       << "\nexit status: 0 done, 1 a kernel's result was wrong, 2 bad usage, 3 bad input,\n"
          "5 the machine cannot do it.\n";

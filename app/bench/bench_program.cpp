@@ -3,11 +3,14 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <filesystem>
 #include <new>
 
 #include "app/bench/bench_options.hpp"
 #include "app/bench/benchmarks.hpp"
+#include "app/host_memory.hpp"
 #include "app/logging.hpp"
+#include "app/options.hpp"
 #include "io/atomic_file.hpp"
 #include "io/benchmark_report.hpp"
 #include "io/matrix_market_reader.hpp"
@@ -23,10 +26,28 @@ struct NamedGraph {
 
 NamedGraph load(const BenchOptions& options, const std::string& graph) {
   if (const auto recipe = parse_graph_spec(graph, options.generated)) {
+    require_host_memory(recipe->links * 2 * sizeof(NodeId));
     return {describe(*recipe), generate_graph(*recipe, options.threads)};
   }
   io::ByteSource source(graph);
   return {graph, io::read_matrix_market(source, options.source).edges};
+}
+
+/// What cannot be read or written is found before anything is measured for an hour.
+void require_files(const BenchOptions& options) {
+  for (const std::string& graph : options.graphs) {
+    if (graph == "-" || parse_graph_spec(graph, options.generated)) continue;
+    const bool there = std::filesystem::exists(graph);
+    if (!there && graph.find_first_of("./") == std::string::npos) {
+      std::string message = graph + ": neither a file nor a generated graph, expected one of";
+      for (const GraphPreset& preset : graph_presets()) message.append(" ").append(preset.name);
+      throw UsageError(message);
+    }
+    if (!there || std::filesystem::is_regular_file(graph)) io::ByteSource source(graph);
+  }
+  for (const std::string* path : {&options.json, &options.csv, &options.plot, &options.write}) {
+    if (!path->empty()) io::AtomicFile file(*path);
+  }
 }
 
 template <class Write>
@@ -37,31 +58,54 @@ void write_file(const std::string& path, Write write) {
   file.commit();
 }
 
+/// What a failure is called, and what it means.
+ExitStatus report_failure(const std::exception& error) {
+  const ExitStatus status = status_of(error);
+  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  spdlog::error("{}{}", no_memory ? "not enough memory" : error.what(),
+                status == ExitStatus::bad_usage ? "; see pagerank-bench --help" : "");
+  return status;
+}
+
+/// Measures one graph, adds its table to `tables` and prints it.
+void run_graph(const BenchOptions& options, const std::string& graph,
+               std::vector<io::BenchmarkTable>& tables, std::ostream& out) {
+  const auto begin = std::chrono::steady_clock::now();
+  NamedGraph loaded = load(options, graph);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  spdlog::info("{}: {} nodes, {} entries, {:.2f} s", loaded.name, loaded.edges.node_count,
+               loaded.edges.entry_count(), elapsed.count());
+  write_file(options.write, [&](std::ostream& file) {
+    io::write_matrix_market(file, loaded.edges, "pagerank-bench " + loaded.name, options.threads);
+  });
+  if (options.benchmark == Benchmark::none) return;
+  require_host_memory(bytes_to_rank(loaded.edges));
+  tables.push_back(run_benchmark(options, loaded.name, std::move(loaded.edges)));
+  if (tables.size() > 1) out << '\n';
+  io::write_benchmark_text(out, tables.back());
+  out.flush();
+  if (!out) throw io::OutputError("cannot write the table to standard output");
+}
+
 ExitStatus run(const BenchOptions& options, std::ostream& out) {
   require_device(options);
+  require_files(options);
   std::vector<io::BenchmarkTable> tables;
-  bool wrong = false;
+  ExitStatus status = ExitStatus::converged;
   for (const std::string& graph : options.graphs) {
-    const auto begin = std::chrono::steady_clock::now();
-    NamedGraph loaded = load(options, graph);
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    spdlog::info("{}: {} nodes, {} entries, {:.2f} s", loaded.name, loaded.edges.node_count,
-                 loaded.edges.entry_count(), elapsed.count());
-    write_file(options.write, [&](std::ostream& file) {
-      io::write_matrix_market(file, loaded.edges, "pagerank-bench " + loaded.name, options.threads);
-    });
-    if (options.benchmark == Benchmark::none) continue;
-    tables.push_back(run_benchmark(options, loaded.name, std::move(loaded.edges)));
-    wrong = wrong || any_wrong(tables.back());
-    if (tables.size() > 1) out << '\n';
-    io::write_benchmark_text(out, tables.back());
-    out.flush();
-    if (!out) throw io::OutputError("cannot write the table to standard output");
+    try {
+      run_graph(options, graph, tables, out);
+      if (!tables.empty() && any_wrong(tables.back())) status = worse(status, ExitStatus::failed);
+    } catch (const io::OutputError&) {
+      throw;
+    } catch (const std::exception& error) {
+      status = worse(status, report_failure(error));
+    }
   }
   write_file(options.json, [&](std::ostream& file) { io::write_benchmark_json(file, tables); });
   write_file(options.csv, [&](std::ostream& file) { io::write_benchmark_csv(file, tables); });
   write_file(options.plot, [&](std::ostream& file) { io::write_benchmark_svg(file, tables); });
-  return wrong ? ExitStatus::failed : ExitStatus::converged;
+  return status;
 }
 
 }  // namespace
@@ -82,12 +126,7 @@ ExitStatus run_bench(int argc, const char* const* argv, std::ostream& out) {
     }
     return ExitStatus::converged;
   } catch (const std::exception& error) {
-    const ExitStatus status = status_of(error);
-    spdlog::error(
-        "{}{}",
-        dynamic_cast<const std::bad_alloc*>(&error) != nullptr ? "not enough memory" : error.what(),
-        status == ExitStatus::bad_usage ? "; see pagerank-bench --help" : "");
-    return status;
+    return report_failure(error);
   }
 }
 
