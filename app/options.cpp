@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/program_options.hpp>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -10,6 +9,8 @@
 #include <sstream>
 #include <string_view>
 #include <utility>
+
+#include "app/command_line.hpp"
 
 namespace pagerank::app {
 namespace {
@@ -48,17 +49,6 @@ auto value_in(const Table& table, const std::string& option, const std::string& 
     expected += (expected.empty() ? "" : ", ") + std::string(row.name);
   }
   throw UsageError(option + ": there is no '" + name + "', expected one of " + expected);
-}
-
-/// A whole number of the option within [least, most].
-std::int64_t whole_number(const po::variables_map& given, const char* name, std::int64_t least,
-                          std::int64_t most) {
-  const auto value = given[name].as<std::int64_t>();
-  if (value < least || value > most) {
-    throw UsageError("--" + std::string(name) + ": expected " + std::to_string(least) + " to " +
-                     std::to_string(most) + ", found " + std::to_string(value));
-  }
-  return value;
 }
 
 po::options_description visible_options() {
@@ -109,27 +99,6 @@ po::options_description visible_options() {
       ("list-devices", po::bool_switch(), "the GPUs");
   all.add(input).add(model).add(solver).add(output).add(other);
   return all;
-}
-
-po::variables_map parse(int argc, const char* const* argv) {
-  po::options_description all = visible_options();
-  all.add_options()("graph", po::value<std::vector<std::string>>());
-  po::positional_options_description positional;
-  positional.add("graph", -1);
-  namespace style = po::command_line_style;
-  constexpr int no_guessing = style::default_style & ~style::allow_guessing;
-  po::variables_map given;
-  try {
-    po::store(po::command_line_parser(argc, argv)
-                  .options(all)
-                  .positional(positional)
-                  .style(no_guessing)
-                  .run(),
-              given);
-  } catch (const po::error& error) {
-    throw UsageError(error.what());
-  }
-  return given;
 }
 
 std::string text_of(const po::variables_map& given, const char* name) {
@@ -305,7 +274,7 @@ io::ScoreFormat Options::output_format() const {
 }
 
 Options parse_options(int argc, const char* const* argv) {
-  const po::variables_map given = parse(argc, argv);
+  const po::variables_map given = parse_command_line(visible_options(), "graph", argc, argv);
   Options options;
   options.action = action_of(given);
   if (options.action != Options::Action::rank) return options;

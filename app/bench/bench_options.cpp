@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/program_options.hpp>
 #include <cmath>
 #include <set>
 #include <sstream>
 
+#include "app/command_line.hpp"
 #include "app/options.hpp"
 #include "gpu/benchmark.hpp"
 
@@ -56,36 +56,6 @@ po::options_description visible_options() {
   other.add_options()("help", po::bool_switch(), "this text")  //
       ("version", po::bool_switch(), "the version");
   return all.add(graph).add(measure).add(output).add(other);
-}
-
-po::variables_map parse(int argc, const char* const* argv) {
-  po::options_description all = visible_options();
-  all.add_options()("argument", po::value<std::vector<std::string>>());
-  po::positional_options_description positional;
-  positional.add("argument", -1);
-  namespace style = po::command_line_style;
-  po::variables_map given;
-  try {
-    po::store(po::command_line_parser(argc, argv)
-                  .options(all)
-                  .positional(positional)
-                  .style(style::default_style & ~style::allow_guessing)
-                  .run(),
-              given);
-  } catch (const po::error& error) {
-    throw UsageError(error.what());
-  }
-  return given;
-}
-
-std::int64_t whole_number(const po::variables_map& given, const char* name, std::int64_t least,
-                          std::int64_t most) {
-  const auto value = given[name].as<std::int64_t>();
-  if (value < least || value > most) {
-    throw UsageError("--" + std::string(name) + ": expected " + std::to_string(least) + " to " +
-                     std::to_string(most) + ", found " + std::to_string(value));
-  }
-  return value;
 }
 
 double number_below(const po::variables_map& given, const char* name, double limit,
@@ -160,7 +130,7 @@ const char* name_of(Benchmark benchmark) {
 }
 
 BenchOptions parse_bench_options(int argc, const char* const* argv) {
-  const po::variables_map given = parse(argc, argv);
+  const po::variables_map given = parse_command_line(visible_options(), "argument", argc, argv);
   BenchOptions options;
   if (given["help"].as<bool>()) options.action = BenchOptions::Action::help;
   if (given["version"].as<bool>()) options.action = BenchOptions::Action::version;

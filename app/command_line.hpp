@@ -1,0 +1,18 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <cstdint>
+
+namespace pagerank::app {
+
+/// The command line by these options, with arguments that belong to no option under the name
+/// `positional`. Names are not guessed from their beginnings. Throws UsageError.
+[[nodiscard]] boost::program_options::variables_map parse_command_line(
+    boost::program_options::options_description options, const char* positional, int argc,
+    const char* const* argv);
+
+/// The option's value. Throws UsageError if it is not within [least, most].
+[[nodiscard]] std::int64_t whole_number(const boost::program_options::variables_map& given,
+                                        const char* name, std::int64_t least, std::int64_t most);
+
+}  // namespace pagerank::app
