@@ -64,7 +64,7 @@ double number_below(const po::variables_map& given, const char* name, double lim
   if (!((zero_too ? value >= 0 : value > 0) && value < limit)) {
     throw UsageError("--" + std::string(name) + ": expected a number " +
                      (zero_too ? "from 0 to below " : "above 0 and below ") +
-                     (std::isinf(limit) ? std::string("infinity") : std::to_string(limit)));
+                     (std::isinf(limit) ? "infinity" : std::to_string(std::lround(limit))));
   }
   return value;
 }

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <new>
@@ -79,12 +80,36 @@ void run_graph(const BenchOptions& options, const std::string& graph,
     io::write_matrix_market(file, loaded.edges, "pagerank-bench " + loaded.name, options.threads);
   });
   if (options.benchmark == Benchmark::none) return;
-  require_host_memory(bytes_to_rank(loaded.edges));
-  tables.push_back(run_benchmark(options, loaded.name, std::move(loaded.edges)));
-  if (tables.size() > 1) out << '\n';
-  io::write_benchmark_text(out, tables.back());
-  out.flush();
+  require_host_memory(options.benchmark == Benchmark::reduce
+                          ? loaded.edges.node_count * 2 * sizeof(double)
+                          : bytes_to_rank(loaded.edges));
+  io::BenchmarkTable table;
+  const auto keep = [&] {
+    if (table.rows.empty()) return;
+    if (!tables.empty()) out << '\n';
+    io::write_benchmark_text(out, table);
+    out.flush();
+    tables.push_back(std::move(table));
+  };
+  try {
+    run_benchmark(options, loaded.name, std::move(loaded.edges), table);
+  } catch (...) {
+    keep();  // hours of measurements, perhaps
+    throw;
+  }
+  keep();
   if (!out) throw io::OutputError("cannot write the table to standard output");
+}
+
+/// Does it, and returns what an exception stands for, which is logged.
+template <class Action>
+ExitStatus attempt(Action action) {
+  try {
+    action();
+    return ExitStatus::converged;
+  } catch (const std::exception& error) {
+    return report_failure(error);
+  }
 }
 
 ExitStatus run(const BenchOptions& options, std::ostream& out) {
@@ -93,18 +118,20 @@ ExitStatus run(const BenchOptions& options, std::ostream& out) {
   std::vector<io::BenchmarkTable> tables;
   ExitStatus status = ExitStatus::converged;
   for (const std::string& graph : options.graphs) {
-    try {
-      run_graph(options, graph, tables, out);
-      if (!tables.empty() && any_wrong(tables.back())) status = worse(status, ExitStatus::failed);
-    } catch (const io::OutputError&) {
-      throw;
-    } catch (const std::exception& error) {
-      status = worse(status, report_failure(error));
-    }
+    status = worse(status, attempt([&] { run_graph(options, graph, tables, out); }));
   }
-  write_file(options.json, [&](std::ostream& file) { io::write_benchmark_json(file, tables); });
-  write_file(options.csv, [&](std::ostream& file) { io::write_benchmark_csv(file, tables); });
-  write_file(options.plot, [&](std::ostream& file) { io::write_benchmark_svg(file, tables); });
+  if (std::any_of(tables.begin(), tables.end(), any_wrong)) {
+    status = worse(status, ExitStatus::failed);
+  }
+  using Write = void (*)(std::ostream&, const std::vector<io::BenchmarkTable>&);
+  for (const auto& [path, write] :
+       {std::pair<const std::string*, Write>{&options.json, io::write_benchmark_json},
+        {&options.csv, io::write_benchmark_csv},
+        {&options.plot, io::write_benchmark_svg}}) {
+    status = worse(status, attempt([&, path = path, write = write] {
+                     write_file(*path, [&](std::ostream& file) { write(file, tables); });
+                   }));
+  }
   return status;
 }
 

@@ -23,25 +23,24 @@ struct SumsOf {
   bool whole = false;    ///< The terms are whole numbers.
 };
 
-/// Compares sums of positive terms, row i of row_offsets[i + 1] - row_offsets[i] of them, with the
-/// reference. Whole numbers have to add up exactly as far as the precision holds their sum: no term
-/// can be lost, however many there are. Else ours, which add wider than they store or in short
-/// pieces, get a constant number of roundings (5 in float, 16 in double), a library's 16 + n for
-/// rows of n terms, up to n = 1000: more than any adds one after the other.
+/// Compares sums of positive terms with the reference. Whole numbers have to add up exactly as far
+/// as the precision holds their sum: no term can be lost, however many there are. Others get a
+/// number of roundings: ours 5 in float, where they are added in double, and 80 in double, where at
+/// most 64 are added one after the other, a library's 128.
 [[nodiscard]] Comparison compare_sums(std::span<const double> y, std::span<const double> reference,
-                                      std::span<const EdgeIndex> row_offsets, const SumsOf& sums);
+                                      const SumsOf& sums);
 
 /// The largest whole number of which `terms` add up exactly in the precision; at least 1.
 [[nodiscard]] std::uint64_t largest_exact_term(std::uint64_t terms, Precision precision);
 
 /// Throws NoDevice or NotCompiled where the benchmark needs a GPU and there is none: all do but
-/// solve, which measures the CPU engine alone then.
+/// solve, if the CPU engine is among what it is to measure.
 void require_device(const BenchOptions& options);
 
 /// Runs options.benchmark on one graph; `name` is what the table calls it. Throws what engines
-/// throw, for lack of a GPU among it.
-[[nodiscard]] io::BenchmarkTable run_benchmark(const BenchOptions& options, const std::string& name,
-                                               EdgeList edges);
+/// throw, for lack of a GPU among it; the table then has what was measured before.
+void run_benchmark(const BenchOptions& options, const std::string& name, EdgeList edges,
+                   io::BenchmarkTable& table);
 
 /// Whether some kernel computed something wrong.
 [[nodiscard]] bool any_wrong(const io::BenchmarkTable& table);
