@@ -81,7 +81,7 @@ void run_graph(const BenchOptions& options, const std::string& graph,
   });
   if (options.benchmark == Benchmark::none) return;
   require_host_memory(options.benchmark == Benchmark::reduce
-                          ? loaded.edges.node_count * 2 * sizeof(double)
+                          ? std::uint64_t{loaded.edges.node_count} * 2 * sizeof(double)
                           : bytes_to_rank(loaded.edges));
   io::BenchmarkTable table;
   const auto keep = [&] {
