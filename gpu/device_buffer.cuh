@@ -19,26 +19,35 @@ class DeviceBuffer {
   /// Throws OutOfMemory.
   explicit DeviceBuffer(std::size_t size) : size_(size) {
     if (size == 0) return;
-    const cudaError_t error = cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T));
-    if (error == cudaErrorMemoryAllocation) {
-      cudaGetLastError();  // not sticky: clear it
-      std::size_t available = 0, total = 0;
-      cudaMemGetInfo(&available, &total);
-      throw OutOfMemory("the GPU", size * sizeof(T), available);
-    }
-    PAGERANK_CUDA(error);
+    allocated(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)));
+  }
+
+  /// In the order of a stream, which outlives it: made and freed without waiting, from the device's
+  /// pool. Throws OutOfMemory.
+  DeviceBuffer(std::size_t size, cudaStream_t stream) : size_(size), stream_(stream) {
+    if (size == 0) return;
+    allocated(cudaMallocAsync(reinterpret_cast<void**>(&data_), size * sizeof(T), stream));
   }
 
   explicit DeviceBuffer(std::span<const T> host) : DeviceBuffer(host.size()) { upload(host); }
 
   DeviceBuffer(DeviceBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        stream_(other.stream_) {}
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
+    std::swap(stream_, other.stream_);
     return *this;
   }
-  ~DeviceBuffer() { cudaFree(data_); }
+  ~DeviceBuffer() {
+    if (stream_ != nullptr && data_ != nullptr) {
+      cudaFreeAsync(data_, stream_);
+    } else {
+      cudaFree(data_);
+    }
+  }
 
   [[nodiscard]] T* data() { return data_; }
   [[nodiscard]] const T* data() const { return data_; }
@@ -66,8 +75,19 @@ class DeviceBuffer {
   }
 
  private:
+  void allocated(cudaError_t error) {
+    if (error == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // not sticky: clear it
+      std::size_t available = 0, total = 0;
+      cudaMemGetInfo(&available, &total);
+      throw OutOfMemory("the GPU", size_ * sizeof(T), available);
+    }
+    PAGERANK_CUDA(error);
+  }
+
   T* data_ = nullptr;
   std::size_t size_ = 0;
+  cudaStream_t stream_ = nullptr;  ///< Null: not in the order of one.
 };
 
 }  // namespace pagerank::gpu

@@ -7,6 +7,7 @@
 #include "gpu/iteration_loop.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/rank_update.cuh"
+#include "gpu/renumber.cuh"
 #include "gpu/residual.cuh"
 #include "gpu/spmv.cuh"
 
@@ -21,6 +22,8 @@ class PreparedGraph {
                 const EngineOptions& options)
       : graph_(uploaded(matrix, options.threads)),
         spmv_(kernel.make<T>(graph_, stream_)),
+        inverse_out_weight_(renumbered() ? matrix.node_count() : 0),
+        x_in_node_order_(renumbered() ? matrix.node_count() : 0),
         x_(matrix.node_count()),
         y_(matrix.node_count()),
         z_(matrix.node_count()),
@@ -28,7 +31,12 @@ class PreparedGraph {
         block_sums_(most_sum_blocks),
         alpha_(2),
         loop_([this](cudaStream_t stream) { queue_iteration(stream); }, sums_.data(),
-              options.device_loop) {}
+              options.device_loop) {
+    if (!renumbered()) return;
+    to_kernel_order(spmv_->order(), graph_.node_count(), graph_.inverse_out_weight(),
+                    inverse_out_weight_.data(), stream_);
+    stream_.wait();
+  }
 
   [[nodiscard]] static std::size_t bytes(const TransitionMatrix& matrix, const SpmvKernel& kernel) {
     return DeviceGraph<T>::bytes(matrix) + kernel.extra_bytes(matrix, sizeof(T)) +
@@ -67,7 +75,7 @@ class PreparedGraph {
     double residual() override {
       NodeSums* const result = prepared_.sums_.data() + 1;
       residual_l1({prepared_.graph_.exact_in_links(), prepared_.graph_.inverse_out_weight(),
-                   prepared_.x_.data(), prepared_.sums_.data()},
+                   prepared_.in_node_order().data(), prepared_.sums_.data()},
                   alpha_, prepared_.block_sums_.data(), result, prepared_.stream_);
       NodeSums& fetched = prepared_.fetched_[0];
       PAGERANK_CUDA(cudaMemcpyAsync(&fetched, result, sizeof(NodeSums), cudaMemcpyDeviceToHost,
@@ -76,7 +84,11 @@ class PreparedGraph {
       return fetched.change;
     }
 
-    std::vector<double> scores() override { return prepared_.x_.download(); }
+    std::vector<double> scores() override {
+      const DeviceBuffer<double>& scores = prepared_.in_node_order();
+      prepared_.stream_.wait();
+      return scores.download();
+    }
 
    private:
     PreparedGraph& prepared_;
@@ -86,6 +98,16 @@ class PreparedGraph {
   [[nodiscard]] static DeviceGraph<T> uploaded(const TransitionMatrix& matrix, int threads) {
     UploadRing ring(threads);  // freed before anything else is allocated
     return {matrix, ring};
+  }
+
+  /// The kernel has an order of the nodes of its own.
+  [[nodiscard]] bool renumbered() const { return spmv_->order() != nullptr; }
+
+  /// x, as soon as the stream has come so far.
+  [[nodiscard]] const DeviceBuffer<double>& in_node_order() {
+    if (!renumbered()) return x_;
+    to_node_order(spmv_->order(), graph_.node_count(), x_.data(), x_in_node_order_.data(), stream_);
+    return x_in_node_order_;
   }
 
   void queue_iteration(cudaStream_t stream) {
@@ -98,7 +120,8 @@ class PreparedGraph {
             .x = x_.data(),
             .z = z_.data(),
             .y = y_.data(),
-            .inverse_out_weight = graph_.inverse_out_weight(),
+            .inverse_out_weight =
+                renumbered() ? inverse_out_weight_.data() : graph_.inverse_out_weight(),
             .alpha = alpha,
             .sums = sums_.data(),
             .block_sums = block_sums_.data()};
@@ -107,7 +130,8 @@ class PreparedGraph {
   Stream stream_;
   DeviceGraph<T> graph_;
   std::unique_ptr<Spmv<T>> spmv_;
-  DeviceBuffer<double> x_;
+  DeviceBuffer<double> inverse_out_weight_, x_in_node_order_;  ///< Where the kernel renumbers.
+  DeviceBuffer<double> x_;  ///< In the kernel's order, as all below.
   DeviceBuffer<T> y_, z_;
   DeviceBuffer<NodeSums> sums_;  ///< Of the iteration, of the residual.
   DeviceBuffer<NodeSums> block_sums_;

@@ -49,6 +49,7 @@ struct Kernel {
   std::string_view name;
   std::string_view lesson;  ///< One line: what it does differently.
   bool same_bits;           ///< Gives the same bits every run: all do but "cusparse-alg1".
+  bool wide_sums = true;    ///< Adds up floats in double.
 };
 
 /// Why GPU `device` cannot be used as far as the driver tells without entering it (which takes a

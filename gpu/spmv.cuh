@@ -21,6 +21,10 @@ class Spmv {
   /// queues the work.
   virtual void multiply(const T* x, T* y, cudaStream_t stream) = 0;
 
+  /// The order in which this kernel takes the nodes: element i of x and y is that of node
+  /// order()[i] (device memory, one element a node). Null: as they are numbered.
+  [[nodiscard]] virtual const NodeId* order() const { return nullptr; }
+
   /// Bytes that one multiplication must move at least: each array of the kernel's layout, x and y
   /// once. Benchmarks measure against it.
   [[nodiscard]] virtual std::uint64_t bytes_to_multiply() const = 0;
@@ -42,6 +46,9 @@ struct SpmvKernel {
 
   /// Two runs give the same bits: what every kernel of ours does, and not all of a library's.
   bool same_bits = true;
+
+  /// Sums of floats are added in double.
+  bool wide_sums = true;
 
   template <class T>
   [[nodiscard]] std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph,

@@ -11,9 +11,9 @@ namespace pagerank::gpu {
 
 // The default first, the others from the naive one upwards.
 #define PAGERANK_SPMV_KERNELS(row)                                                              \
-  row(spmv_balanced) row(spmv_scalar) row(spmv_block) row(spmv_texture) row(spmv_vector_shared) \
-      row(spmv_vector) row(spmv_subwarp) row(spmv_ell) row(spmv_hybrid) row(spmv_cusparse)      \
-          row(spmv_cusparse_alg1)
+  row(spmv_balanced) row(spmv_blocked) row(spmv_scalar) row(spmv_block) row(spmv_texture)       \
+      row(spmv_vector_shared) row(spmv_vector) row(spmv_subwarp) row(spmv_ell) row(spmv_hybrid) \
+          row(spmv_cusparse) row(spmv_cusparse_alg1)
 
 #define PAGERANK_DECLARE(name) extern const SpmvKernel name;
 PAGERANK_SPMV_KERNELS(PAGERANK_DECLARE)
@@ -37,7 +37,7 @@ const SpmvKernel& find_spmv_kernel(std::string_view name) {
 std::vector<Kernel> kernels() {
   std::vector<Kernel> list;
   for (const SpmvKernel& kernel : spmv_kernels())
-    list.push_back({kernel.name, kernel.lesson, kernel.same_bits});
+    list.push_back({kernel.name, kernel.lesson, kernel.same_bits, kernel.wide_sums});
   return list;
 }
 

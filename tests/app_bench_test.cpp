@@ -99,8 +99,8 @@ TEST_CASE("the command line of pagerank-bench is checked") {
 
 TEST_CASE("sums within rounding are right, a dropped term and a missing element are not") {
   const std::vector<double> reference = {100.5, 10'000.5};
-  const auto correct = [&](std::vector<double> y, Precision precision, bool library) {
-    return compare_sums(y, reference, {.precision = precision, .library = library}).correct;
+  const auto correct = [&](std::vector<double> y, Precision precision, bool narrow) {
+    return compare_sums(y, reference, {.precision = precision, .narrow = narrow}).correct;
   };
   CHECK(correct({100.5, 10'000.5}, Precision::float64, false));
   CHECK(correct({100.5 * (1 + 0x1p-22), 10'000.5}, Precision::float32, false));
@@ -121,16 +121,16 @@ TEST_CASE("nothing passes for the sum of very many terms but their sum") {
     return compare_sums(std::vector<double>{found}, std::vector<double>{sum}, sums).correct;
   };
   const SumsOf ours{.precision = Precision::float32};
-  const SumsOf library{.precision = Precision::float32, .library = true};
-  CHECK(correct(0x1p28, 0x1p28, library));
-  CHECK_FALSE(correct(0x1p28, 0, library));
-  CHECK_FALSE(correct(0x1p28, 0x1p28 * (1 - 1e-5), library));
+  const SumsOf narrow{.precision = Precision::float32, .narrow = true};
+  CHECK(correct(0x1p28, 0x1p28, narrow));
+  CHECK_FALSE(correct(0x1p28, 0, narrow));
+  CHECK_FALSE(correct(0x1p28, 0x1p28 * (1 - 1e-5), narrow));
   CHECK_FALSE(correct(0x1p28, 0x1p28 * (1 - 1e-6), ours));
   // One of four million links dropped: within rounding, but not for whole numbers.
   const double row = 3 << 22;
   CHECK(correct(row, row - 3, ours));
-  for (const bool from_library : {false, true}) {
-    const SumsOf whole{.precision = Precision::float32, .library = from_library, .whole = true};
+  for (const bool from_narrow : {false, true}) {
+    const SumsOf whole{.precision = Precision::float32, .narrow = from_narrow, .whole = true};
     CHECK(correct(row, row, whole));
     CHECK_FALSE(correct(row, row - 3, whole));
   }

@@ -139,7 +139,8 @@ void check_solution(const Solution& solution, const std::vector<double>& exact,
 /// Solves with every engine; checks against `exact`, and that all that converge take the same
 /// number of iterations: the cheapest guard against a kernel that skips rows. Rounding may decide a
 /// last iteration in float, hence one more or less there.
-void check_engines(const EdgeList& edges, const std::vector<double>& exact, double alpha) {
+void check_engines(const EdgeList& edges, const std::vector<double>& exact, double alpha,
+                   std::uint32_t double_slack = 0) {
   const TransitionMatrix matrix = make_transition_matrix(edges);
   std::map<Precision, std::pair<std::uint32_t, std::uint32_t>> iterations;  // least, most
   for (const EngineCase& engine : engine_cases()) {
@@ -156,7 +157,7 @@ void check_engines(const EdgeList& edges, const std::vector<double>& exact, doub
     at->second.second = std::max(at->second.second, solution.iterations);
   }
   for (const auto& [precision, range] : iterations) {
-    CHECK(range.second - range.first <= (precision == Precision::float64 ? 0 : 1));
+    CHECK(range.second - range.first <= (precision == Precision::float64 ? double_slack : 1));
   }
 }
 
@@ -203,7 +204,8 @@ TEST_CASE("out-weights of very many links keep the certificate true") {
     link(0, 1, 1);
     for (NodeId leaf = 2; leaf < leaves + 2; ++leaf) link(0, leaf, weight);
     for (NodeId node = 1; node < leaves + 2; ++node) link(node, 0, 1);
-    check_engines(edges, reference_pagerank(edges), 0.85);
+    // At the limit of double, where not every kernel compensates its sums, the last digit may too.
+    check_engines(edges, reference_pagerank(edges), 0.85, 1);
   }
   EdgeList repeats = make_graph(3, {{0, 2}, {1, 0}, {2, 0}}, {1, 1, 1});
   for (NodeId i = 0; i < leaves; ++i) {
@@ -378,9 +380,8 @@ TEST_CASE("every kernel multiplies as the reference does, with values and withou
             CHECK(kernel.name == "ell");
             continue;
           }
-          CHECK(app::bench::compare_sums(
-                    y, reference,
-                    {.precision = precision, .library = kernel.name.starts_with("cusparse")})
+          CHECK(app::bench::compare_sums(y, reference,
+                                         {.precision = precision, .narrow = !kernel.wide_sums})
                     .correct);
         }
       }

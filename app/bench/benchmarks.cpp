@@ -98,10 +98,10 @@ BenchmarkRow measure_spmv(gpu::SpmvBenchmark& benchmark, const BenchOptions& opt
     row.prepare_seconds = timing.prepare_seconds;
     row.bytes = timing.bytes;
     set_samples(row, timing.samples);
-    judge(row, compare_sums(y, reference,
-                            {.precision = options.precision,
-                             .library = is_library(kernel.name),
-                             .whole = !values}));
+    judge(row,
+          compare_sums(
+              y, reference,
+              {.precision = options.precision, .narrow = !kernel.wide_sums, .whole = !values}));
   } catch (const gpu::KernelRefused& error) {
     row.refusal = error.what();
   } catch (const OutOfMemory& error) {
@@ -240,7 +240,7 @@ void run_reduce(const BenchOptions& options, std::uint64_t length, BenchmarkTabl
       set_samples(row, timing.samples);
       judge(row, compare_sums(std::vector<double>{sum}, reference,
                               {.precision = options.precision,
-                               .library = is_library(kernel.name),
+                               .narrow = is_library(kernel.name),
                                .whole = true}));
     } catch (const gpu::KernelRefused& error) {
       row.refusal = error.what();
@@ -274,7 +274,7 @@ Comparison compare_sums(std::span<const double> y, std::span<const double> refer
   for (std::size_t row = 0; row < reference.size() && row < y.size(); ++row) {
     const double scale = std::max(std::abs(reference[row]), std::numeric_limits<double>::min());
     const double difference = std::abs(y[row] - reference[row]) / scale;
-    const double roundings = sums.library ? 128 : wide ? 80 : 5;
+    const double roundings = wide || sums.narrow ? 128 : 5;
     const bool exact = sums.whole && reference[row] * unit_roundoff <= 1;
     const double allowed = exact ? 0 : roundings * unit_roundoff;
     if (!(difference <= allowed)) comparison.correct = false;

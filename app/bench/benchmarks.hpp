@@ -19,14 +19,14 @@ struct Comparison {
 /// What is known of the sums that are compared.
 struct SumsOf {
   Precision precision;
-  bool library = false;  ///< Added up by a library, in `precision` and any order.
-  bool whole = false;    ///< The terms are whole numbers.
+  bool narrow = false;  ///< Floats are added up in float.
+  bool whole = false;   ///< The terms are whole numbers.
 };
 
 /// Compares sums of positive terms with the reference. Whole numbers have to add up exactly as far
 /// as the precision holds their sum: no term can be lost, however many there are. Others get a
-/// number of roundings: ours 5 in float, where they are added in double, and 80 in double, where at
-/// most 64 are added one after the other, a library's 128.
+/// number of roundings: 5 in float where they are added in double, else 128, more than any of the
+/// kernels adds one after the other.
 [[nodiscard]] Comparison compare_sums(std::span<const double> y, std::span<const double> reference,
                                       const SumsOf& sums);
 

@@ -1,0 +1,900 @@
+// Prepares the blocked layout on the device: links are sorted by window, runs and row blocks found
+// by scans, runs put in the order of their length, and both passes' ids laid out in slices. Sorts
+// and scans are CUB's; each step below is one of them or one small kernel.
+#include <thrust/iterator/counting_iterator.h>
+
+#include <algorithm>
+#include <string>
+
+#include "gpu/blocked_layout.cuh"
+#include "gpu/node_order.cuh"
+#include "gpu/pagerank.hpp"
+
+namespace pagerank::gpu {
+namespace {
+
+/// 224 KB of x, and blocks of the second pass that fill a multiprocessor two or three times.
+template <class T>
+BlockedShape shape_for(std::uint64_t nodes) {
+  constexpr bool wide = sizeof(T) == 8;
+  constexpr std::uint32_t window_size = wide ? 28 * 1024 : 56 * 1024;
+  // Many windows make short segments, unless row blocks are large.
+  const bool large = nodes / window_size >= 256;
+  return {.window_size = window_size,
+          .local_bits = wide ? 15U : 16U,
+          .capacity = (large ? 28U : 18U) * 1024 / (wide ? 2 : 1),
+          .threads = large ? 512U : 384U,
+          .resident = large ? 2U : 3U};
+}
+
+/// A link as it is sorted: window, row, and column within the window, from the high bits down.
+struct LinkKey {
+  unsigned local_bits;
+  [[nodiscard]] __host__ __device__ unsigned window_shift() const { return local_bits + 32; }
+  [[nodiscard]] __device__ std::uint64_t make(std::uint64_t window, std::uint64_t row,
+                                              std::uint64_t local) const {
+    return window << window_shift() | row << local_bits | local;
+  }
+  [[nodiscard]] __device__ std::uint64_t run(std::uint64_t key) const { return key >> local_bits; }
+  [[nodiscard]] __device__ std::uint32_t row(std::uint64_t key) const {
+    return static_cast<std::uint32_t>(key >> local_bits);
+  }
+  [[nodiscard]] __device__ std::uint32_t window(std::uint64_t key) const {
+    return static_cast<std::uint32_t>(key >> window_shift());
+  }
+  [[nodiscard]] __device__ std::uint32_t local(std::uint64_t key) const {
+    return static_cast<std::uint32_t>(key) & ((1U << local_bits) - 1);
+  }
+};
+
+constexpr unsigned emit_block_size = 256;
+constexpr unsigned emit_links_per_block = 2048;
+
+/// keys[i] (and values[i]) of the i-th link, rows taken in the base order.
+template <class T>
+__global__ void emit_links(CsrView<T> matrix, NodeOrderView base, const EdgeIndex* base_offsets,
+                           std::uint32_t window_size, LinkKey link_key, std::uint64_t* keys,
+                           T* values) {
+  const EdgeIndex begin = std::uint64_t{blockIdx.x} * emit_links_per_block;
+  const EdgeIndex end = min(begin + emit_links_per_block, matrix.links);
+  __shared__ std::uint64_t first_row, last_row;
+  if (threadIdx.x == 0) first_row = upper_bound(base_offsets, matrix.rows + 1, begin) - 1;
+  if (threadIdx.x == warp_size) last_row = upper_bound(base_offsets, matrix.rows + 1, end - 1) - 1;
+  __syncthreads();
+  const EdgeIndex* const offsets = base_offsets + first_row;
+  const std::uint64_t rows = last_row - first_row + 1;
+  for (EdgeIndex i = begin + threadIdx.x; i < end; i += emit_block_size) {
+    const std::uint64_t row = first_row + upper_bound(offsets, rows, i) - 1;
+    const EdgeIndex link = matrix.row_offsets[base.node(row)] + (i - base_offsets[row]);
+    const NodeId column = base.base(matrix.column_indices[link]);
+    keys[i] = link_key.make(column / window_size, row, column % window_size);
+    if (values != nullptr) values[i] = matrix.values[link];
+  }
+}
+
+/// Whether link i begins a run: another row or window than the link before, or far enough in a long
+/// run. Pieces of long runs end at multiples of half a list's length, so that none is longer than a
+/// list, and who looks at a link needs to know nothing of where its run began.
+struct BeginsRun {
+  const std::uint64_t* keys;
+  LinkKey link_key;
+  static constexpr std::uint64_t piece = SliceTilesView::longest_list / 2;
+  __device__ bool operator()(std::uint64_t i) const {
+    if (i == 0) return true;
+    const std::uint64_t run = link_key.run(keys[i]);
+    return run != link_key.run(keys[i - 1]) ||
+           (i % piece == 0 && i >= piece && run == link_key.run(keys[i - piece]));
+  }
+};
+
+/// The runs of a segment in the order of their length, up or down: sorted[s] = the run at place s.
+/// Stable; a warp a segment.
+__global__ void order_segments(std::uint64_t segments, std::uint32_t windows,
+                               const std::uint32_t* bounds, const std::uint64_t* run_begin,
+                               std::uint32_t* sorted, std::uint32_t* place,
+                               std::uint16_t* lengths) {
+  constexpr unsigned lists = SliceTilesView::longest_list;
+  constexpr unsigned warps = 8, bins_per_lane = lists / warp_size;
+  __shared__ std::uint32_t counts[warps][lists];
+  const std::uint64_t segment = global_thread_index() / warp_size;
+  if (segment >= segments) return;
+  const unsigned lane = threadIdx.x % warp_size;
+  std::uint32_t* const count = counts[threadIdx.x / warp_size];
+  const std::uint32_t begin = bounds[segment], end = bounds[segment + windows];
+  if (begin == end) return;
+  // Neighbouring row blocks sort up and down in turn: a slice across both has lists alike.
+  const bool down = segment / windows % 2 == 1;
+  const auto bin_of = [&](std::uint32_t run) {
+    const auto length = static_cast<unsigned>(run_begin[run + 1] - run_begin[run]);
+    return down ? lists - length : length - 1;
+  };
+  for (unsigned k = 0; k < bins_per_lane; ++k) count[k * warp_size + lane] = 0;
+  __syncwarp();
+  for (std::uint32_t run = begin + lane; run < end; run += warp_size) {
+    atomicAdd(count + bin_of(run), 1);
+  }
+  __syncwarp();
+  // Counts become the bins' beginnings.
+  std::uint32_t mine[bins_per_lane], sum = 0;
+  for (unsigned k = 0; k < bins_per_lane; ++k) {
+    mine[k] = count[lane * bins_per_lane + k];
+    sum += mine[k];
+  }
+  std::uint32_t before = sum;
+  for (unsigned offset = 1; offset < warp_size; offset *= 2) {
+    const std::uint32_t other = __shfl_up_sync(full_warp, before, offset);
+    if (lane >= offset) before += other;
+  }
+  before -= sum;
+  __syncwarp();
+  for (unsigned k = 0; k < bins_per_lane; ++k) {
+    count[lane * bins_per_lane + k] = before;
+    before += mine[k];
+  }
+  __syncwarp();
+  for (std::uint32_t first = begin; first < end; first += warp_size) {
+    const std::uint32_t run = first + lane;
+    const unsigned bin = run < end ? bin_of(run) : lists;
+    const unsigned alike = __match_any_sync(full_warp, bin);
+    const unsigned rank = __popc(alike & ((1U << lane) - 1));
+    std::uint32_t target = 0;
+    if (run < end) {
+      target = begin + count[bin] + rank;
+      sorted[target] = run;
+      place[run] = target;
+      lengths[target] = static_cast<std::uint16_t>(run_begin[run + 1] - run_begin[run]);
+    }
+    __syncwarp();
+    if (run < end && rank == 0) count[bin] += __popc(alike);
+    __syncwarp();
+  }
+}
+
+/// Segments of one row block from their bounds; a warp a row block.
+__global__ void make_segments(std::uint64_t blocks, std::uint32_t windows,
+                              const std::uint32_t* bounds, const std::uint64_t* window_runs,
+                              Segment* segments) {
+  const std::uint64_t block = global_thread_index() / warp_size;
+  if (block >= blocks) return;
+  const unsigned lane = threadIdx.x % warp_size;
+  std::uint32_t slot = 1;
+  for (std::uint32_t first = 0; first < windows; first += warp_size) {
+    const std::uint32_t window = first + lane;
+    const std::uint64_t index = block * windows + window;
+    const std::uint32_t begin = window < windows ? bounds[index] : 0;
+    const std::uint32_t length = window < windows ? bounds[index + windows] - begin : 0;
+    std::uint32_t through = length;
+    for (unsigned offset = 1; offset < warp_size; offset *= 2) {
+      const std::uint32_t other = __shfl_up_sync(full_warp, through, offset);
+      if (lane >= offset) through += other;
+    }
+    if (window < windows) {
+      segments[index] = {static_cast<std::uint32_t>(begin - window_runs[window]),
+                         static_cast<std::uint16_t>(length),
+                         static_cast<std::uint16_t>(slot + through - length)};
+    }
+    slot += __shfl_sync(full_warp, through, warp_size - 1);
+  }
+}
+
+/// Lists of the first pass: a run's links, by where the run was placed.
+template <class T>
+struct RunLinks {
+  const std::uint32_t* sorted;
+  const std::uint64_t* run_begin;
+  const std::uint64_t* keys;
+  const T* values;
+  const NodeId* position_of_base;
+  LinkKey link_key;
+  std::uint32_t window_size;
+  __device__ std::uint64_t begin(std::uint64_t place) const { return run_begin[sorted[place]]; }
+  __device__ std::uint32_t id(std::uint64_t window, std::uint64_t link) const {
+    const std::uint64_t first = window * window_size;
+    return static_cast<std::uint32_t>(position_of_base[first + link_key.local(keys[link])] - first);
+  }
+  __device__ T value(std::uint64_t link) const { return values[link]; }
+};
+
+/// Where a run's partial sum is found by a row block.
+struct RunSlots {
+  const std::uint32_t* runs_by_row;
+  const std::uint32_t* place;
+  const std::uint64_t* window_runs;
+  std::uint32_t windows;
+  const std::uint32_t* bounds;
+  const Segment* segments;
+  __device__ std::uint32_t slot(std::uint64_t block, std::uint64_t i) const {
+    const std::uint32_t at = place[runs_by_row[i]];
+    const std::uint64_t window = upper_bound(window_runs, windows + 1, at) - 1;
+    const std::uint64_t segment = block * windows + window;
+    return segments[segment].slot + (at - bounds[segment]);
+  }
+};
+
+/// Lists of the second pass: the slots of a row's runs.
+struct RowRuns {
+  RunSlots slots;
+  const NodeId* base_at;
+  const std::uint32_t* row_runs;
+  __device__ std::uint64_t begin(std::uint64_t position) const {
+    return row_runs[base_at[position]];
+  }
+  __device__ std::uint32_t id(std::uint64_t block, std::uint64_t i) const {
+    return slots.slot(block, i);
+  }
+  __device__ float value(std::uint64_t) const { return 0; }
+};
+
+/// A block a long row.
+__global__ void fill_long_ids(const LongRow* rows, RunSlots slots, std::uint16_t* ids) {
+  const LongRow row = rows[blockIdx.x];
+  for (std::uint32_t i = threadIdx.x; i < row.length; i += blockDim.x) {
+    ids[row.first_id + i] =
+        static_cast<std::uint16_t>(slots.slot(row.block, std::uint64_t{row.first_run} + i));
+  }
+}
+
+/// A giant's piece that one warp adds up.
+constexpr std::uint32_t most_runs_of_piece = 1024;
+
+/// What rows of a class sort by within their block: long ones first, then by falling number of
+/// runs, then those without (and giants, whose sum comes from elsewhere).
+constexpr std::uint32_t class_bits = 8, class_short = 1, class_empty = 255;
+
+__host__ __device__ std::uint32_t row_class(std::uint32_t runs, std::uint32_t most_runs_of_row) {
+  if (runs == 0 || runs > most_runs_of_row) return class_empty;
+  return runs > SliceTilesView::longest_list ? 0
+                                             : class_short + SliceTilesView::longest_list - runs;
+}
+
+/// As long as it lives, memory that is freed in the order of a stream stays in the device's pool,
+/// ready to be had again without a call of the system's.
+class KeptPool {
+ public:
+  KeptPool() {
+    int device = 0;
+    PAGERANK_CUDA(cudaGetDevice(&device));
+    PAGERANK_CUDA(cudaDeviceGetDefaultMemPool(&pool_, device));
+    PAGERANK_CUDA(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &threshold_));
+    set_threshold(~std::uint64_t{0});
+  }
+  KeptPool(const KeptPool&) = delete;
+  KeptPool& operator=(const KeptPool&) = delete;
+  ~KeptPool() {
+    cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &threshold_);
+    cudaMemPoolTrimTo(pool_, 0);
+  }
+
+  /// Bytes free on the device or in the pool.
+  [[nodiscard]] std::size_t available() const {
+    std::size_t available = 0, total = 0;
+    std::uint64_t reserved = 0, used = 0;
+    PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
+    PAGERANK_CUDA(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &reserved));
+    PAGERANK_CUDA(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used));
+    return available + (reserved - used);
+  }
+
+ private:
+  void set_threshold(std::uint64_t bytes) {
+    PAGERANK_CUDA(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &bytes));
+  }
+  cudaMemPool_t pool_ = nullptr;
+  std::uint64_t threshold_ = 0;
+};
+
+/// The steps of the preparation and what they hand on. (All public: nvcc wants it of who has device
+/// lambdas.)
+template <class T>
+struct Builder {
+  Builder(BlockedLayout<T>& layout, const DeviceGraph<T>& graph, cudaStream_t stream)
+      : layout_(layout),
+        matrix_(graph.in_links()),
+        algorithms_(stream),
+        stream_(stream),
+        nodes_(matrix_.rows),
+        link_key_{layout.shape.local_bits},
+        base_(graph, layout.shape.window_size, algorithms_) {}
+
+  void build() {
+    sort_links();
+    find_runs();
+    group_runs_by_row();
+    cut_row_blocks();
+    order_runs();
+    order_rows();
+    lay_out_gather();
+    lay_out_combine();
+    share_windows();
+    PAGERANK_CUDA(cudaStreamSynchronize(stream_));
+  }
+
+  [[nodiscard]] std::uint32_t most_runs_of_row() const { return layout_.shape.most_runs_of_row(); }
+
+  void require_memory(std::size_t bytes) {
+    const std::size_t available = pool_.available();
+    if (bytes > available) throw OutOfMemory("the GPU", bytes, available);
+  }
+
+  void sort_links() {
+    const EdgeIndex links = matrix_.links;
+    const bool weighted = matrix_.values != nullptr;
+    require_memory(links * 2 * (sizeof(std::uint64_t) + (weighted ? sizeof(T) : 0)) +
+                   nodes_ * sizeof(EdgeIndex));
+    const DeviceBuffer<EdgeIndex> base_offsets = base_.row_offsets(matrix_, algorithms_);
+    const EdgeIndex* const offsets =
+        base_offsets.size() > 0 ? base_offsets.data() : matrix_.row_offsets;
+    keys_ = DeviceBuffer<std::uint64_t>(links, stream_);
+    spare_keys_ = DeviceBuffer<std::uint64_t>(links, stream_);
+    if (weighted) {
+      values_ = DeviceBuffer<T>(links, stream_);
+      spare_values_ = DeviceBuffer<T>(links, stream_);
+    }
+    emit_links<<<blocks_for(links, emit_links_per_block), emit_block_size, 0, stream_>>>(
+        matrix_, base_.view(), offsets, layout_.shape.window_size, link_key_, keys_.data(),
+        weighted ? values_.data() : nullptr);
+    PAGERANK_CUDA_LAUNCHED(emit_links);
+    if (layout_.windows == 1) return;
+    const int begin = static_cast<int>(link_key_.window_shift());
+    const int end = begin + bits_below(layout_.windows);
+    cub::DoubleBuffer<std::uint64_t> keys(keys_.data(), spare_keys_.data());
+    if (weighted) {
+      cub::DoubleBuffer<T> values(values_.data(), spare_values_.data());
+      algorithms_.sort(keys, values, links, begin, end);
+      if (values.Current() != values_.data()) std::swap(values_, spare_values_);
+    } else {
+      algorithms_.sort(keys, links, begin, end);
+    }
+    if (keys.Current() != keys_.data()) std::swap(keys_, spare_keys_);
+    spare_values_ = {};
+  }
+
+  /// run_begin_, row_of_run_, window_runs_.
+  void find_runs() {
+    const EdgeIndex links = matrix_.links;
+    const std::uint64_t* const keys = keys_.data();
+    std::uint64_t* const found = spare_keys_.data();  // has room for as many runs as links
+    runs_ = algorithms_.select(thrust::counting_iterator<std::uint64_t>(0), found, links,
+                               BeginsRun{keys, link_key_});
+    if (runs_ >= 0xffffffff) {
+      throw KernelRefused("kernel blocked: " + std::to_string(runs_) +
+                          " runs of links, at most 2^32 - 2 are possible");
+    }
+    layout_.runs = runs_;
+    run_begin_ = DeviceBuffer<std::uint64_t>(runs_ + 1, stream_);
+    std::uint64_t* const run_begin = run_begin_.data();
+    const std::uint64_t runs = runs_;
+    queue_for_each(
+        runs + 1,
+        [=] __device__(std::uint64_t run) { run_begin[run] = run < runs ? found[run] : links; },
+        stream_);
+    spare_keys_ = {};
+    // What follows takes at most so much.
+    require_memory(runs_ * 40 + nodes_ * 40 + links * 3 +
+                   (matrix_.values != nullptr ? links * sizeof(T) * 5 / 4 : 0));
+
+    row_of_run_ = DeviceBuffer<NodeId>(runs_, stream_);
+    window_runs_ = DeviceBuffer<std::uint64_t>(layout_.windows + 1, stream_);
+    NodeId* const row_of_run = row_of_run_.data();
+    std::uint64_t* const window_runs = window_runs_.data();
+    const std::uint32_t windows = layout_.windows;
+    const LinkKey link_key = link_key_;
+    queue_for_each(
+        runs,
+        [=] __device__(std::uint64_t run) {
+          const std::uint64_t key = keys[run_begin[run]];
+          const std::uint32_t row = link_key.row(key), window = link_key.window(key);
+          row_of_run[run] = row;
+          // Windows that begin here: this one's, and those without links before it.
+          const std::uint32_t first = run == 0 ? 0 : link_key.window(keys[run_begin[run - 1]]) + 1;
+          for (std::uint32_t w = first; w <= window; ++w) window_runs[w] = run;
+          if (run + 1 == runs) {
+            for (std::uint32_t w = window + 1; w <= windows; ++w) window_runs[w] = runs;
+          }
+        },
+        stream_);
+  }
+
+  /// runs_by_row_, row_runs_, counts_.
+  void group_runs_by_row() {
+    DeviceBuffer<std::uint32_t> numbers(runs_, stream_), spare_numbers(runs_, stream_);
+    DeviceBuffer<NodeId> rows(runs_, stream_), spare_rows(runs_, stream_);
+    std::uint32_t* const number = numbers.data();
+    NodeId* const row = rows.data();
+    const NodeId* const row_of_run = row_of_run_.data();
+    queue_for_each(
+        runs_,
+        [=] __device__(std::uint64_t run) {
+          number[run] = static_cast<std::uint32_t>(run);
+          row[run] = row_of_run[run];
+        },
+        stream_);
+    cub::DoubleBuffer<NodeId> keys(rows.data(), spare_rows.data());
+    cub::DoubleBuffer<std::uint32_t> values(numbers.data(), spare_numbers.data());
+    algorithms_.sort(keys, values, runs_, 0, bits_below(nodes_));
+    runs_by_row_ = std::move(values.Current() == numbers.data() ? numbers : spare_numbers);
+
+    row_runs_ = DeviceBuffer<std::uint32_t>(nodes_ + 1, stream_);
+    counts_ = DeviceBuffer<std::uint32_t>(nodes_, stream_);
+    std::uint32_t *const row_runs = row_runs_.data(), *const counts = counts_.data();
+    const NodeId* const sorted_rows = keys.Current();
+    const std::uint64_t runs = runs_;
+    queue_for_each(
+        nodes_ + 1,
+        [=] __device__(std::uint64_t r) {
+          row_runs[r] = static_cast<std::uint32_t>(lower_bound(sorted_rows, runs, r));
+        },
+        stream_);
+    queue_for_each(
+        nodes_, [=] __device__(std::uint64_t r) { counts[r] = row_runs[r + 1] - row_runs[r]; },
+        stream_);
+  }
+
+  /// quota_of_window: runs of ordinary rows that a row block of each window gets, so that row
+  /// blocks are full and the last wave of them too.
+  std::vector<std::uint32_t> choose_quotas(const std::vector<std::uint32_t>& window_weights) {
+    const BlockedShape& shape = layout_.shape;
+    int multiprocessors = 0, device = 0;
+    PAGERANK_CUDA(cudaGetDevice(&device));
+    PAGERANK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    layout_.gather_blocks = static_cast<std::uint32_t>(multiprocessors);
+    const std::uint64_t resident = std::uint64_t{shape.resident} * multiprocessors;
+    const auto blocks_with = [&](std::uint32_t quota) {
+      std::uint64_t blocks = 0;
+      for (const std::uint32_t weight : window_weights) {
+        blocks += std::max<std::uint64_t>(1, (weight + quota - 1) / quota);
+      }
+      return blocks;
+    };
+    // A block takes rows until it has its quota: the last may bring it above.
+    const std::uint32_t most = shape.capacity - 1 - most_runs_of_row();
+    std::uint64_t of_giants = 0;  // their own, and the blocks that they cut in two
+    for (const NodeId row : giant_rows_) {
+      of_giants += (algorithms_.fetch(counts_.data() + row) + piece_runs() - 1) / piece_runs() + 1;
+    }
+    const std::uint64_t waves = (blocks_with(most) + of_giants + resident - 1) / resident;
+    std::uint32_t least = 1, quota = most;
+    while (least < quota) {
+      const std::uint32_t middle = least + (quota - least) / 2;
+      if (blocks_with(middle) + of_giants <= waves * resident) {
+        quota = middle;
+      } else {
+        least = middle + 1;
+      }
+    }
+    std::vector<std::uint32_t> quotas;
+    for (const std::uint32_t weight : window_weights) {
+      const std::uint32_t blocks = std::max(1U, (weight + quota - 1) / quota);
+      quotas.push_back(weight / blocks + 1);  // all of them are less than `blocks` quotas
+    }
+    return quotas;
+  }
+
+  /// giant_rows_, block_of_row_, blocks_.
+  void cut_row_blocks() {
+    const std::uint64_t nodes = nodes_;
+    const std::uint32_t most = most_runs_of_row(), window_size = layout_.shape.window_size;
+    const std::uint32_t* const counts = counts_.data();
+    DeviceBuffer<NodeId> giants(runs_ / most + 1, stream_);
+    const std::uint64_t giant_count =
+        algorithms_.select(thrust::counting_iterator<NodeId>(0), giants.data(), nodes,
+                           [=] __device__(NodeId row) { return counts[row] > most; });
+    giant_rows_ = algorithms_.fetch(giants.data(), giant_count);
+    DeviceBuffer<std::uint32_t> weights(nodes + 1, stream_), weight_before(nodes + 1, stream_);
+    std::uint32_t* const weight = weights.data();
+    queue_for_each(
+        nodes + 1,
+        [=] __device__(std::uint64_t row) {
+          weight[row] = row < nodes && counts[row] <= most ? counts[row] : 0;
+        },
+        stream_);
+    std::uint32_t* const before = weight_before.data();
+    algorithms_.exclusive_sum(weight, before, nodes + 1);
+
+    DeviceBuffer<std::uint32_t> at_windows(layout_.windows + 1, stream_);
+    std::uint32_t* const at_window = at_windows.data();
+    queue_for_each(
+        layout_.windows + 1,
+        [=] __device__(std::uint64_t w) { at_window[w] = before[min(w * window_size, nodes)]; },
+        stream_);
+    std::vector<std::uint32_t> window_weights = algorithms_.fetch(at_window, layout_.windows + 1);
+    for (std::size_t w = 0; w + 1 < window_weights.size(); ++w) {
+      window_weights[w] = window_weights[w + 1] - window_weights[w];
+    }
+    window_weights.pop_back();
+    const DeviceBuffer<std::uint32_t> quotas(
+        std::span<const std::uint32_t>(choose_quotas(window_weights)));
+
+    // Row blocks begin at windows, where a quota is full, at giants and behind them.
+    const std::uint32_t* const quota = quotas.data();
+    const std::uint32_t giant_share = piece_runs();
+    queue_for_each(
+        nodes,
+        [=] __device__(std::uint64_t row) {
+          const std::uint64_t window = row / window_size;
+          const auto block = [&](std::uint64_t r) {
+            return (before[r] - before[window * window_size]) / quota[window];
+          };
+          if (counts[row] > most) {
+            weight[row] = (counts[row] + giant_share - 1) / giant_share;
+          } else {
+            weight[row] =
+                row % window_size == 0 || counts[row - 1] > most || block(row) != block(row - 1)
+                    ? 1
+                    : 0;
+          }
+        },
+        stream_);
+    block_of_row_ = DeviceBuffer<std::uint32_t>(nodes, stream_);
+    std::uint32_t* const block_of_row = block_of_row_.data();
+    algorithms_.inclusive_sum(weight, block_of_row, nodes);
+    blocks_ = algorithms_.fetch(block_of_row + nodes - 1);
+    queue_for_each(
+        nodes,
+        [=] __device__(std::uint64_t row) {
+          block_of_row[row] -= counts[row] > most ? weight[row] : 1;
+        },
+        stream_);
+  }
+
+  /// Runs of a giant in each of its row blocks.
+  [[nodiscard]] std::uint32_t piece_runs() const {
+    return (layout_.shape.capacity - 1) / most_runs_of_piece * most_runs_of_piece;
+  }
+
+  /// bounds_, sorted_, place_, lengths_, segments.
+  void order_runs() {
+    const std::uint32_t windows = layout_.windows;
+    const std::uint64_t runs = runs_, blocks = blocks_;
+    if (blocks >= (std::uint64_t{1} << (32 - class_bits))) {
+      throw KernelRefused("kernel blocked: " + std::to_string(blocks) + " row blocks");
+    }
+    const std::uint32_t giant_share = piece_runs();
+    DeviceBuffer<std::uint32_t> block_of_run(runs, stream_);
+    std::uint32_t* const block_of = block_of_run.data();
+    const std::uint32_t *const runs_by_row = runs_by_row_.data(),
+                               *const row_runs = row_runs_.data(), *const counts = counts_.data(),
+                               *const block_of_row = block_of_row_.data();
+    const NodeId* const row_of_run = row_of_run_.data();
+    queue_for_each(
+        runs, [=] __device__(std::uint64_t run) { block_of[run] = block_of_row[row_of_run[run]]; },
+        stream_);
+    for (const NodeId row : giant_rows_) {
+      const std::uint32_t first = algorithms_.fetch(row_runs + row);
+      queue_for_each(
+          algorithms_.fetch(counts + row),
+          [=] __device__(std::uint64_t i) {
+            block_of[runs_by_row[first + i]] += static_cast<std::uint32_t>(i) / giant_share;
+          },
+          stream_);
+    }
+
+    bounds_ = DeviceBuffer<std::uint32_t>((blocks + 1) * windows, stream_);
+    std::uint32_t* const bounds = bounds_.data();
+    const std::uint64_t* const window_runs = window_runs_.data();
+    // Windows without runs; the others are overwritten.
+    queue_for_each((blocks + 1) * windows,
+                   [=] __device__(std::uint64_t i) {
+                     bounds[i] = static_cast<std::uint32_t>(window_runs[i % windows]);
+                   },
+                   stream_);
+    queue_for_each(
+        runs,
+        [=] __device__(std::uint64_t run) {
+          const std::uint64_t window = upper_bound(window_runs, windows + 1, run) - 1;
+          const bool first = run == window_runs[window];
+          const bool last = run + 1 == window_runs[window + 1];
+          const std::uint32_t block = block_of[run];
+          for (std::uint64_t b = first ? 0 : block_of[run - 1] + 1; b <= block; ++b) {
+            bounds[b * windows + window] = static_cast<std::uint32_t>(run);
+          }
+          if (last) {
+            for (std::uint64_t b = std::uint64_t{block} + 1; b <= blocks; ++b) {
+              bounds[b * windows + window] = static_cast<std::uint32_t>(run + 1);
+            }
+          }
+        },
+        stream_);
+
+    sorted_ = DeviceBuffer<std::uint32_t>(runs, stream_);
+    place_ = DeviceBuffer<std::uint32_t>(runs, stream_);
+    lengths_ = DeviceBuffer<std::uint16_t>(runs, stream_);
+    layout_.segments = DeviceBuffer<Segment>(blocks * windows, stream_);
+    constexpr unsigned block_size = 256;
+    order_segments<<<blocks_for(blocks * windows * warp_size, block_size), block_size, 0,
+                     stream_>>>(blocks * windows, windows, bounds, run_begin_.data(),
+                                sorted_.data(), place_.data(), lengths_.data());
+    PAGERANK_CUDA_LAUNCHED(order_segments);
+    make_segments<<<blocks_for(blocks * warp_size, block_size), block_size, 0, stream_>>>(
+        blocks, windows, bounds, window_runs, layout_.segments.data());
+    PAGERANK_CUDA_LAUNCHED(make_segments);
+  }
+
+  /// base_at_, position_of_base_, layout.order, row_keys_.
+  void order_rows() {
+    const std::uint64_t nodes = nodes_;
+    DeviceBuffer<std::uint32_t> keys(nodes, stream_), spare_keys(nodes, stream_);
+    DeviceBuffer<NodeId> rows(nodes, stream_), spare_rows(nodes, stream_);
+    std::uint32_t* const key = keys.data();
+    NodeId* const number = rows.data();
+    const std::uint32_t *const counts = counts_.data(), *const block_of_row = block_of_row_.data();
+    const std::uint32_t most = most_runs_of_row();
+    queue_for_each(
+        nodes,
+        [=] __device__(std::uint64_t row) {
+          key[row] = block_of_row[row] << class_bits | row_class(counts[row], most);
+          number[row] = static_cast<NodeId>(row);
+        },
+        stream_);
+    cub::DoubleBuffer<std::uint32_t> sorted_keys(keys.data(), spare_keys.data());
+    cub::DoubleBuffer<NodeId> sorted_rows(rows.data(), spare_rows.data());
+    algorithms_.sort(sorted_keys, sorted_rows, nodes, 0,
+                     static_cast<int>(class_bits) + bits_below(blocks_));
+    row_keys_ = std::move(sorted_keys.Current() == keys.data() ? keys : spare_keys);
+    base_at_ = std::move(sorted_rows.Current() == rows.data() ? rows : spare_rows);
+    position_of_base_ = DeviceBuffer<NodeId>(nodes, stream_);
+    layout_.order = DeviceBuffer<NodeId>(nodes, stream_);
+    const NodeId* const base_at = base_at_.data();
+    NodeId *const position_of_base = position_of_base_.data(), *const order = layout_.order.data();
+    const NodeOrderView base = base_.view();
+    queue_for_each(
+        nodes,
+        [=] __device__(std::uint64_t position) {
+          position_of_base[base_at[position]] = static_cast<NodeId>(position);
+          order[position] = static_cast<NodeId>(base.node(base_at[position]));
+        },
+        stream_);
+  }
+
+  void lay_out_gather() {
+    const SliceLists lists{.groups = layout_.windows,
+                           .begin = window_runs_.data(),
+                           .end = window_runs_.data() + 1,
+                           .lengths = lengths_.data()};
+    layout_.gather_tiles = SliceTiles(lists, algorithms_);
+    layout_.partials = layout_.gather_tiles.slices() * warp_size;
+    const bool weighted = matrix_.values != nullptr;
+    if (weighted) {
+      const std::uint64_t count = (layout_.gather_tiles.steps() + slice_batch) * warp_size * 2;
+      layout_.gather_values = DeviceBuffer<T>(count, stream_);
+      layout_.gather_values.set_to_zero(stream_);
+    }
+    const std::uint32_t padding = layout_.shape.window_size;
+    layout_.gather_tiles.fill(
+        lists,
+        RunLinks<T>{sorted_.data(), run_begin_.data(), keys_.data(), values_.data(),
+                    position_of_base_.data(), link_key_, layout_.shape.window_size},
+        padding, weighted ? layout_.gather_values.data() : static_cast<T*>(nullptr), stream_);
+    layout_.gather_tiles.finish();
+
+    layout_.window_partials = DeviceBuffer<std::uint64_t>(layout_.windows, stream_);
+    std::uint64_t* const partials = layout_.window_partials.data();
+    const std::uint32_t* const slices = layout_.gather_tiles.group_slices();
+    queue_for_each(
+        layout_.windows,
+        [=] __device__(std::uint64_t w) { partials[w] = std::uint64_t{slices[w]} * warp_size; },
+        stream_);
+    keys_ = {};
+    values_ = {};
+    sorted_ = {};
+    lengths_ = {};
+    run_begin_ = {};
+  }
+
+  void lay_out_combine() {
+    const std::uint64_t blocks = blocks_, nodes = nodes_;
+    const std::uint32_t most = most_runs_of_row();
+    // By position and row block.
+    DeviceBuffer<std::uint16_t> lengths(nodes, stream_);
+    DeviceBuffer<std::uint64_t> short_begin(blocks, stream_), empty_begin(blocks, stream_);
+    layout_.row_blocks = DeviceBuffer<RowBlock>(blocks, stream_);
+    std::uint16_t* const length = lengths.data();
+    std::uint64_t *const begin = short_begin.data(), *const end = empty_begin.data();
+    RowBlock* const row_blocks = layout_.row_blocks.data();
+    const std::uint32_t *const counts = counts_.data(), *const row_keys = row_keys_.data();
+    const NodeId* const base_at = base_at_.data();
+    queue_for_each(
+        nodes,
+        [=] __device__(std::uint64_t position) {
+          length[position] = static_cast<std::uint16_t>(
+              min(counts[base_at[position]], SliceTilesView::longest_list));
+        },
+        stream_);
+    queue_for_each(
+        blocks,
+        [=] __device__(std::uint64_t block) {
+          const auto first = [&](std::uint64_t key) { return lower_bound(row_keys, nodes, key); };
+          const std::uint64_t key = block << class_bits;
+          begin[block] = first(key + class_short);
+          end[block] = first(key + class_empty);
+          row_blocks[block].short_begin = static_cast<std::uint32_t>(begin[block]);
+          row_blocks[block].empty_begin = static_cast<std::uint32_t>(end[block]);
+          row_blocks[block].end = static_cast<std::uint32_t>(first(key + class_empty + 1));
+        },
+        stream_);
+
+    const SliceLists lists{.groups = blocks, .begin = begin, .end = end, .lengths = length};
+    layout_.combine_tiles = SliceTiles(lists, algorithms_);
+    const RunSlots slots{runs_by_row_.data(), place_.data(),  window_runs_.data(),
+                         layout_.windows,     bounds_.data(), layout_.segments.data()};
+    layout_.combine_tiles.fill(lists, RowRuns{slots, base_at, row_runs_.data()}, 0,
+                               static_cast<float*>(nullptr), stream_);
+    layout_.combine_tiles.finish();
+    const std::uint32_t *const slices = layout_.combine_tiles.group_slices(),
+                               *const tiles = layout_.combine_tiles.group_tiles();
+    queue_for_each(
+        blocks,
+        [=] __device__(std::uint64_t block) {
+          row_blocks[block].first_slice = slices[block];
+          row_blocks[block].tile_begin = tiles[block];
+          row_blocks[block].tile_end = tiles[block + 1];
+        },
+        stream_);
+
+    list_long_rows(slots);
+  }
+
+  /// A row that is no list, as the host sees it.
+  struct RowOfManyRuns {
+    std::uint32_t position, runs, first_run, block;
+  };
+
+  /// By position, and so by row block.
+  [[nodiscard]] std::vector<RowOfManyRuns> rows_of_many_runs() {
+    const std::uint32_t *const counts = counts_.data(), *const row_runs = row_runs_.data(),
+                               *const block_of_row = block_of_row_.data();
+    const NodeId* const base_at = base_at_.data();
+    DeviceBuffer<NodeId> positions(runs_ / SliceTilesView::longest_list + 1, stream_);
+    const std::uint64_t found =
+        algorithms_.select(thrust::counting_iterator<NodeId>(0), positions.data(), nodes_,
+                           [=] __device__(NodeId position) {
+                             return counts[base_at[position]] > SliceTilesView::longest_list;
+                           });
+    DeviceBuffer<RowOfManyRuns> rows(found, stream_);
+    RowOfManyRuns* const row_at = rows.data();
+    const NodeId* const position_at = positions.data();
+    queue_for_each(
+        found,
+        [=] __device__(std::uint64_t i) {
+          const NodeId row = base_at[position_at[i]];
+          row_at[i] = {position_at[i], counts[row], row_runs[row], block_of_row[row]};
+        },
+        stream_);
+    return algorithms_.fetch(row_at, found);
+  }
+
+  /// Long rows of ordinary blocks, and giants in pieces.
+  void list_long_rows(const RunSlots& slots) {
+    std::vector<RowBlock> row_blocks = algorithms_.fetch(layout_.row_blocks.data(), blocks_);
+    for (RowBlock& block : row_blocks) block.long_begin = block.long_end = 0;
+    std::vector<Giant> giants;
+    std::vector<LongRow> long_rows;
+    std::uint64_t ids = 0;
+    const auto add = [&](std::uint32_t block, std::uint64_t target, std::uint32_t first_run,
+                         std::uint32_t length) {
+      const auto index = static_cast<std::uint32_t>(long_rows.size());
+      RowBlock& row_block = row_blocks[block];
+      if (row_block.long_begin == row_block.long_end) row_block.long_begin = index;
+      row_block.long_end = index + 1;
+      long_rows.push_back({ids, target, length, block, first_run});
+      ids += length;
+    };
+    std::uint32_t pieces = 0;
+    for (const RowOfManyRuns& row : rows_of_many_runs()) {
+      if (row.runs <= most_runs_of_row()) {
+        add(row.block, row.position, row.first_run, row.runs);
+        continue;
+      }
+      giants.push_back({row.position, pieces, pieces});
+      for (std::uint32_t done = 0; done < row.runs; ++pieces) {
+        const std::uint32_t length = std::min(most_runs_of_piece, row.runs - done);
+        add(row.block + done / piece_runs(), nodes_ + pieces, row.first_run + done, length);
+        done += length;
+      }
+      giants.back().end = pieces;
+    }
+    layout_.row_blocks.upload(row_blocks);
+    layout_.long_rows = DeviceBuffer<LongRow>(std::span<const LongRow>(long_rows));
+    layout_.giants = DeviceBuffer<Giant>(std::span<const Giant>(giants));
+    layout_.giant_pieces = pieces;
+    layout_.long_ids = DeviceBuffer<std::uint16_t>(ids, stream_);
+    if (long_rows.empty()) return;
+    fill_long_ids<<<static_cast<unsigned>(long_rows.size()), 128, 0, stream_>>>(
+        layout_.long_rows.data(), slots, layout_.long_ids.data());
+    PAGERANK_CUDA_LAUNCHED(fill_long_ids);
+  }
+
+  /// Tiles of the first pass to as many blocks as there are multiprocessors: the same number of
+  /// steps each, loading a window counted as some.
+  void share_windows() {
+    const std::vector<std::uint32_t> window_tiles =
+        algorithms_.fetch(layout_.gather_tiles.group_tiles(), layout_.windows + 1);
+    const std::vector<std::uint32_t> first_step =
+        algorithms_.fetch(layout_.gather_tiles.first_step(), layout_.gather_tiles.tiles() + 1);
+    constexpr double window_cost = 600;  // steps
+    const std::uint32_t blocks = layout_.gather_blocks;
+    double work = first_step.back() + blocks * window_cost;
+    for (std::uint32_t w = 0; w < layout_.windows; ++w) {
+      if (window_tiles[w] < window_tiles[w + 1]) work += window_cost;
+    }
+    std::vector<WindowPiece> pieces;
+    std::vector<std::uint32_t> block_pieces = {0};
+    double done = 0;
+    std::uint32_t window = 0, tile = 0;
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+      const double target = work / blocks * (block + 1);
+      while (window < layout_.windows) {
+        const std::uint32_t window_end = window_tiles[window + 1];
+        if (tile == window_end) {
+          ++window;
+          continue;
+        }
+        const bool last = block + 1 == blocks;
+        const double room = target - done - window_cost;
+        if (!last && room < window_cost / 5) break;
+        std::uint32_t end = window_end;
+        if (!last) {
+          const auto* const steps = first_step.data();
+          const double most = steps[tile] + room;
+          end = static_cast<std::uint32_t>(
+              std::upper_bound(steps + tile + 1, steps + window_end + 1, most,
+                               [](double a, std::uint32_t b) { return a < b; }) -
+              steps - 1);
+          end = std::clamp(end, tile + 1, window_end);
+        }
+        pieces.push_back({window, tile, end});
+        done += window_cost + first_step[end] - first_step[tile];
+        tile = end;
+      }
+      block_pieces.push_back(static_cast<std::uint32_t>(pieces.size()));
+    }
+    layout_.pieces = DeviceBuffer<WindowPiece>(std::span<const WindowPiece>(pieces));
+    layout_.block_pieces =
+        DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(block_pieces));
+  }
+
+  KeptPool pool_;
+  BlockedLayout<T>& layout_;
+  CsrView<T> matrix_;
+  DeviceAlgorithms algorithms_;
+  cudaStream_t stream_;
+  std::uint64_t nodes_, runs_ = 0, blocks_ = 0;
+  LinkKey link_key_;
+  NodeOrder base_;  ///< That nodes are taken in before rows are ordered within their blocks.
+
+  DeviceBuffer<std::uint64_t> keys_, spare_keys_;
+  DeviceBuffer<T> values_, spare_values_;
+  DeviceBuffer<std::uint64_t> run_begin_;    ///< The first link of each run; runs + 1.
+  DeviceBuffer<NodeId> row_of_run_;          ///< In base order.
+  DeviceBuffer<std::uint64_t> window_runs_;  ///< The first run of each window; windows + 1.
+  DeviceBuffer<std::uint32_t> counts_;       ///< Runs of each row.
+  DeviceBuffer<std::uint32_t> row_runs_;     ///< Each row's first in runs_by_row_.
+  DeviceBuffer<std::uint32_t> runs_by_row_;  ///< Rows ascending, a row's runs by window.
+  std::vector<NodeId> giant_rows_;           ///< Ascending.
+  DeviceBuffer<std::uint32_t> block_of_row_;
+  DeviceBuffer<std::uint32_t> bounds_;   ///< The first run of each segment; (blocks + 1) * windows.
+  DeviceBuffer<std::uint32_t> sorted_;   ///< The run at each place, by length within segments.
+  DeviceBuffer<std::uint32_t> place_;    ///< Of each run.
+  DeviceBuffer<std::uint16_t> lengths_;  ///< Of the run at each place.
+  DeviceBuffer<std::uint32_t> row_keys_;
+  DeviceBuffer<NodeId> base_at_, position_of_base_;
+};
+
+}  // namespace
+
+template <class T>
+BlockedLayout<T>::BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream)
+    : nodes(graph.node_count()), shape(shape_for<T>(nodes)) {
+  const std::uint64_t count = (nodes + shape.window_size - 1) / shape.window_size;
+  if (bits_below(count) > static_cast<int>(32 - shape.local_bits)) {
+    throw KernelRefused("kernel blocked: " + std::to_string(nodes) + " nodes are too many");
+  }
+  if (graph.link_count() == 0) throw KernelRefused("kernel blocked: a graph without links");
+  windows = static_cast<std::uint32_t>(count);
+  Builder<T>(*this, graph, stream).build();
+}
+
+template struct BlockedLayout<float>;
+template struct BlockedLayout<double>;
+
+}  // namespace pagerank::gpu

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/device_graph.cuh"
+#include "gpu/slice_tiles.cuh"
+
+namespace pagerank::gpu {
+
+/// The matrix as spmv_blocked.cu multiplies it; see there for the whole picture. Nodes are
+/// renumbered: `position` is a node's new number.
+///
+/// - A window is window_size neighbouring positions: a piece of x that fits into shared memory.
+/// - A run is what one row links to in one window, cut where it is longer than a list may be. The
+///   first pass makes one partial sum of each run.
+/// - A row block is some neighbouring rows with at most `capacity` runs, whose partial sums fit
+///   into shared memory. A row with too many for that (a giant) has row blocks of its own.
+/// - A segment is the runs of one row block in one window: neighbours among the window's runs.
+struct BlockedShape {
+  std::uint32_t window_size;  ///< Ids are below it; window_size itself stands for 0.
+  std::uint32_t local_bits;   ///< That hold an id.
+  std::uint32_t capacity;     ///< Partial sums of a row block, with the one that is 0.
+  std::uint32_t threads;      ///< Of a block of the second pass.
+  std::uint32_t resident;     ///< Such blocks that a multiprocessor holds.
+
+  /// The longest row, in runs, that is not a giant.
+  [[nodiscard]] __host__ __device__ std::uint32_t most_runs_of_row() const { return capacity / 8; }
+};
+
+/// Where the partial sums of a segment lie, and where they go.
+struct Segment {
+  std::uint32_t begin;  ///< In the window's partial sums.
+  std::uint16_t length;
+  std::uint16_t slot;  ///< In shared memory; 0 is the one that is 0.
+};
+
+/// The rows of a block, by position: rows longer than a list, rows in slices, rows without runs.
+struct RowBlock {
+  std::uint32_t short_begin, empty_begin, end;
+  std::uint32_t long_begin, long_end;  ///< In the long rows.
+  std::uint32_t tile_begin, tile_end, first_slice;
+};
+
+/// A row, or piece of a giant, that a warp adds up.
+struct LongRow {
+  std::uint64_t first_id;  ///< In the long ids.
+  std::uint64_t target;    ///< Its position; from the number of nodes on: a giant's piece.
+  std::uint32_t length;
+  std::uint32_t block;
+  std::uint32_t first_run;  ///< In the runs by row; only for preparing.
+};
+
+/// A row whose pieces [begin, end) are added up at last.
+struct Giant {
+  std::uint32_t position, begin, end;
+};
+
+/// What a block of the first pass does in one window: tiles [begin, end).
+struct WindowPiece {
+  std::uint32_t window, begin, end;
+};
+
+template <class T>
+struct BlockedLayout {
+  /// Lays the graph out. Throws KernelRefused, and OutOfMemory before it allocates.
+  BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream);
+
+  std::uint64_t nodes = 0;
+  BlockedShape shape{};
+  std::uint32_t windows = 0;
+  std::uint64_t partials = 0;
+  std::uint64_t runs = 0;
+  DeviceBuffer<NodeId> order;  ///< The node at each position.
+
+  SliceTiles gather_tiles;  ///< Groups: windows.
+  DeviceBuffer<T> gather_values;
+  DeviceBuffer<std::uint64_t> window_partials;  ///< Each window's first.
+  std::uint32_t gather_blocks = 0;
+  DeviceBuffer<WindowPiece> pieces;
+  DeviceBuffer<std::uint32_t> block_pieces;  ///< gather_blocks + 1
+
+  SliceTiles combine_tiles;  ///< Groups: row blocks.
+  DeviceBuffer<RowBlock> row_blocks;
+  DeviceBuffer<Segment> segments;  ///< row blocks * windows
+  DeviceBuffer<LongRow> long_rows;
+  DeviceBuffer<std::uint16_t> long_ids;
+  DeviceBuffer<Giant> giants;
+  std::uint32_t giant_pieces = 0;
+};
+
+}  // namespace pagerank::gpu

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstdint>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+#include <cuda/std/functional>
+
+#include "gpu/csr_view.cuh"
+#include "gpu/device_buffer.cuh"
+
+namespace pagerank::gpu {
+
+/// CUB's algorithms with the scratch memory that they ask for, all queued into one stream.
+class DeviceAlgorithms {
+ public:
+  explicit DeviceAlgorithms(cudaStream_t stream) : stream_(stream) {}
+
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+
+  /// out[i] = in[0] + .. + in[i - 1], for i < count.
+  template <class In, class Out>
+  void exclusive_sum(const In* in, Out* out, std::uint64_t count) {
+    call([&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceScan::ExclusiveScan(scratch, bytes, in, out, cuda::std::plus<>{}, Out{0},
+                                            count, stream_);
+    });
+  }
+  template <class In, class Out>
+  void inclusive_sum(const In* in, Out* out, std::uint64_t count) {
+    call([&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceScan::InclusiveSum(scratch, bytes, in, out, count, stream_);
+    });
+  }
+  /// Stable, by bits [begin, end) of the keys.
+  template <class Key>
+  void sort(cub::DoubleBuffer<Key>& keys, std::uint64_t count, int begin, int end) {
+    call([&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceRadixSort::SortKeys(scratch, bytes, keys, count, begin, end, stream_);
+    });
+  }
+  template <class Key, class Value>
+  void sort(cub::DoubleBuffer<Key>& keys, cub::DoubleBuffer<Value>& values, std::uint64_t count,
+            int begin, int end) {
+    call([&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, values, count, begin, end,
+                                             stream_);
+    });
+  }
+  /// The elements of in[0 .. count) that the predicate accepts, in their order; returns how many.
+  template <class In, class Out, class Predicate>
+  [[nodiscard]] std::uint64_t select(In in, Out out, std::uint64_t count, Predicate predicate) {
+    DeviceBuffer<std::uint64_t> selected(1, stream_);
+    call([&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceSelect::If(scratch, bytes, in, out, selected.data(), count, predicate,
+                                   stream_);
+    });
+    return fetch(selected.data());
+  }
+
+  /// The element in device memory, once the stream has come that far.
+  template <class T>
+  [[nodiscard]] T fetch(const T* element) {
+    T value;
+    PAGERANK_CUDA(cudaMemcpyAsync(&value, element, sizeof(T), cudaMemcpyDeviceToHost, stream_));
+    PAGERANK_CUDA(cudaStreamSynchronize(stream_));
+    return value;
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> fetch(const T* elements, std::uint64_t count) {
+    std::vector<T> values(count);
+    PAGERANK_CUDA(cudaMemcpyAsync(values.data(), elements, count * sizeof(T),
+                                  cudaMemcpyDeviceToHost, stream_));
+    PAGERANK_CUDA(cudaStreamSynchronize(stream_));
+    return values;
+  }
+
+ private:
+  template <class Algorithm>
+  void call(Algorithm algorithm) {
+    std::size_t bytes = 0;
+    PAGERANK_CUDA(algorithm(nullptr, bytes));
+    if (bytes > scratch_.size()) {
+      scratch_ = DeviceBuffer<char>();
+      scratch_ = DeviceBuffer<char>(bytes, stream_);
+    }
+    PAGERANK_CUDA(algorithm(scratch_.data(), bytes));
+  }
+
+  cudaStream_t stream_;
+  DeviceBuffer<char> scratch_;
+};
+
+/// f(i) for i < count, a thread each.
+template <class F>
+__global__ void for_each_index(std::uint64_t count, F f) {
+  const std::uint64_t i = global_thread_index();
+  if (i < count) f(i);
+}
+template <class F>
+void queue_for_each(std::uint64_t count, F f, cudaStream_t stream) {
+  if (count == 0) return;
+  constexpr unsigned block_size = 256;
+  for_each_index<<<blocks_for(count, block_size), block_size, 0, stream>>>(count, f);
+  PAGERANK_CUDA_LAUNCHED(for_each_index);
+}
+
+/// The number of elements of the ascending range that are not above `value`.
+template <class T, class Value>
+__host__ __device__ inline std::uint64_t upper_bound(const T* elements, std::uint64_t count,
+                                                     Value value) {
+  std::uint64_t least = 0;
+  while (count > 0) {
+    const std::uint64_t half = count / 2;
+    if (elements[least + half] <= value) {
+      least += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return least;
+}
+/// The number of elements below `value`.
+template <class T, class Value>
+__host__ __device__ inline std::uint64_t lower_bound(const T* elements, std::uint64_t count,
+                                                     Value value) {
+  std::uint64_t least = 0;
+  while (count > 0) {
+    const std::uint64_t half = count / 2;
+    if (elements[least + half] < value) {
+      least += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return least;
+}
+
+/// Bits that numbers below `count` take.
+inline int bits_below(std::uint64_t count) {
+  int bits = 0;
+  while (bits < 64 && (std::uint64_t{1} << bits) < count) ++bits;
+  return bits;
+}
+
+}  // namespace pagerank::gpu

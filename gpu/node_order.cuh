@@ -1,0 +1,39 @@
+#pragma once
+
+#include "gpu/device_algorithms.cuh"
+#include "gpu/device_graph.cuh"
+
+namespace pagerank::gpu {
+
+/// An order of the nodes, and back; null pointers: as they are numbered.
+struct NodeOrderView {
+  const NodeId* node_at;
+  const NodeId* place_of;
+  [[nodiscard]] __device__ NodeId node(std::uint64_t place) const {
+    return node_at != nullptr ? node_at[place] : static_cast<NodeId>(place);
+  }
+  [[nodiscard]] __device__ NodeId base(NodeId node) const {
+    return place_of != nullptr ? place_of[node] : node;
+  }
+};
+
+/// The order of nodes in which the links of a row fall into few windows of `window_size`: as they
+/// are numbered where links reach near, by falling out-degree where a few nodes are the source of
+/// most links, whichever a sample of the links finds better.
+class NodeOrder {
+ public:
+  template <class T>
+  NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size, DeviceAlgorithms& algorithms);
+
+  [[nodiscard]] NodeOrderView view() const { return {node_at_.data(), place_of_.data()}; }
+
+  /// The offsets of the matrix with its rows in this order; empty: they are the matrix's own.
+  template <class T>
+  [[nodiscard]] DeviceBuffer<EdgeIndex> row_offsets(const CsrView<T>& matrix,
+                                                    DeviceAlgorithms& algorithms) const;
+
+ private:
+  DeviceBuffer<NodeId> node_at_, place_of_;
+};
+
+}  // namespace pagerank::gpu

@@ -1,0 +1,148 @@
+#include "gpu/slice_tiles.cuh"
+
+namespace pagerank::gpu {
+namespace {
+
+constexpr unsigned block_size = 256;
+
+/// half_steps[s] = the longest list of slice s; a warp a slice.
+__global__ void measure_slices(SliceLists lists, const std::uint32_t* group_slices,
+                               std::uint64_t slices, std::uint32_t* half_steps) {
+  const std::uint64_t slice = global_thread_index() / warp_size;
+  if (slice > slices) return;
+  const unsigned lane = threadIdx.x % warp_size;
+  unsigned length = 0;
+  if (slice < slices) {
+    const std::uint64_t group = upper_bound(group_slices, lists.groups + 1, slice) - 1;
+    const std::uint64_t position =
+        lists.begin[group] + (slice - group_slices[group]) * warp_size + lane;
+    if (position < lists.end[group]) length = lists.lengths[position];
+  }
+  length = __reduce_max_sync(full_warp, length);
+  if (lane == 0) half_steps[slice] = length;
+}
+
+/// The tile of its group that a slice begins in.
+__device__ std::uint32_t tile_in_group(const std::uint32_t* half_steps, std::uint32_t group_begin,
+                                       std::uint64_t slice) {
+  return (half_steps[slice] - half_steps[group_begin]) / SliceTilesView::tile_half_steps;
+}
+
+__global__ void count_tiles(std::uint64_t groups, const std::uint32_t* group_slices,
+                            const std::uint32_t* half_steps, std::uint32_t* tiles) {
+  const std::uint64_t group = global_thread_index();
+  if (group > groups) return;
+  std::uint32_t count = 0;
+  if (group < groups && group_slices[group] < group_slices[group + 1]) {
+    count = tile_in_group(half_steps, group_slices[group], group_slices[group + 1] - 1) + 1;
+  }
+  tiles[group] = count;
+}
+
+__global__ void find_first_slices(std::uint64_t groups, const std::uint32_t* group_slices,
+                                  const std::uint32_t* group_tiles, const std::uint32_t* half_steps,
+                                  std::uint64_t tiles, std::uint32_t* first_slice) {
+  const std::uint64_t tile = global_thread_index();
+  if (tile > tiles) return;
+  if (tile == tiles) {
+    first_slice[tile] = group_slices[groups];
+    return;
+  }
+  const std::uint64_t group = upper_bound(group_tiles, groups + 1, tile) - 1;
+  const std::uint32_t begin = group_slices[group];
+  const std::uint32_t target =
+      half_steps[begin] +
+      static_cast<std::uint32_t>(tile - group_tiles[group]) * SliceTilesView::tile_half_steps;
+  first_slice[tile] = begin + static_cast<std::uint32_t>(lower_bound(
+                                  half_steps + begin, group_slices[group + 1] - begin, target));
+}
+
+__global__ void count_steps(std::uint64_t tiles, const std::uint32_t* first_slice,
+                            const std::uint32_t* half_steps, std::uint32_t* steps) {
+  const std::uint64_t tile = global_thread_index();
+  if (tile > tiles) return;
+  steps[tile] = tile < tiles
+                    ? (half_steps[first_slice[tile + 1]] - half_steps[first_slice[tile]] + 1) / 2
+                    : 0;
+}
+
+__global__ void mark_ends(std::uint64_t groups, const std::uint32_t* group_slices,
+                          const std::uint32_t* group_tiles, const std::uint32_t* half_steps,
+                          const std::uint32_t* first_slice, std::uint64_t slices,
+                          std::uint32_t* ends) {
+  const std::uint64_t slice = global_thread_index();
+  if (slice >= slices) return;
+  const std::uint64_t group = upper_bound(group_slices, groups + 1, slice) - 1;
+  const std::uint64_t tile =
+      group_tiles[group] + tile_in_group(half_steps, group_slices[group], slice);
+  const std::uint32_t last = half_steps[slice + 1] - half_steps[first_slice[tile]] - 1;
+  atomicOr(ends + tile * SliceTilesView::end_words + last / 32, 1U << (last % 32));
+}
+
+void count_slices(const SliceLists& lists, std::uint32_t* of_group, cudaStream_t stream) {
+  queue_for_each(
+      lists.groups + 1,
+      [lists, of_group] __device__(std::uint64_t g) {
+        of_group[g] =
+            g < lists.groups
+                ? static_cast<std::uint32_t>((lists.end[g] - lists.begin[g] + 31) / warp_size)
+                : 0;
+      },
+      stream);
+}
+
+}  // namespace
+
+SliceTiles::SliceTiles(const SliceLists& lists, DeviceAlgorithms& algorithms) {
+  cudaStream_t stream = algorithms.stream();
+  group_slices_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, stream);
+  group_tiles_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, stream);
+  const std::uint64_t groups = lists.groups;
+  DeviceBuffer<std::uint32_t> counts(groups + 1, stream);
+  std::uint32_t* const of_group = counts.data();
+  count_slices(lists, of_group, stream);
+  algorithms.exclusive_sum(of_group, group_slices_.data(), groups + 1);
+  slices_ = algorithms.fetch(group_slices_.data() + groups);
+
+  {
+    DeviceBuffer<std::uint32_t> longest(slices_ + 1, stream);
+    half_steps_ = DeviceBuffer<std::uint32_t>(slices_ + 1, stream);
+    measure_slices<<<blocks_for((slices_ + 1) * warp_size, block_size), block_size, 0, stream>>>(
+        lists, group_slices_.data(), slices_, longest.data());
+    PAGERANK_CUDA_LAUNCHED(measure_slices);
+    algorithms.exclusive_sum(longest.data(), half_steps_.data(), slices_ + 1);
+  }
+  count_tiles<<<blocks_for(groups + 1, block_size), block_size, 0, stream>>>(
+      groups, group_slices_.data(), half_steps_.data(), of_group);
+  PAGERANK_CUDA_LAUNCHED(count_tiles);
+  algorithms.exclusive_sum(of_group, group_tiles_.data(), groups + 1);
+  tiles_ = algorithms.fetch(group_tiles_.data() + groups);
+
+  first_slice_ = DeviceBuffer<std::uint32_t>(tiles_ + 1, stream);
+  find_first_slices<<<blocks_for(tiles_ + 1, block_size), block_size, 0, stream>>>(
+      groups, group_slices_.data(), group_tiles_.data(), half_steps_.data(), tiles_,
+      first_slice_.data());
+  PAGERANK_CUDA_LAUNCHED(find_first_slices);
+  DeviceBuffer<std::uint32_t> steps(tiles_ + 1, stream);
+  count_steps<<<blocks_for(tiles_ + 1, block_size), block_size, 0, stream>>>(
+      tiles_, first_slice_.data(), half_steps_.data(), steps.data());
+  PAGERANK_CUDA_LAUNCHED(count_steps);
+  first_step_ = DeviceBuffer<std::uint32_t>(tiles_ + 1, stream);
+  algorithms.exclusive_sum(steps.data(), first_step_.data(), tiles_ + 1);
+  steps_ = algorithms.fetch(first_step_.data() + tiles_);
+
+  ends_ = DeviceBuffer<std::uint32_t>(tiles_ * SliceTilesView::end_words, stream);
+  ends_.set_to_zero(stream);
+  if (slices_ > 0) {
+    mark_ends<<<blocks_for(slices_, block_size), block_size, 0, stream>>>(
+        groups, group_slices_.data(), group_tiles_.data(), half_steps_.data(), first_slice_.data(),
+        slices_, ends_.data());
+    PAGERANK_CUDA_LAUNCHED(mark_ends);
+  }
+  const std::uint64_t words = steps_ * warp_size;
+  ids_ = DeviceBuffer<std::uint32_t>(words + slice_batch * warp_size, stream);
+  PAGERANK_CUDA(cudaMemsetAsync(ids_.data() + words, 0,
+                                slice_batch * warp_size * sizeof(std::uint32_t), stream));
+}
+
+}  // namespace pagerank::gpu

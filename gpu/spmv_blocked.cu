@@ -1,0 +1,271 @@
+// Two passes over pieces of x and of the result that fit into shared memory, so that no gather goes
+// further than that. What a plain kernel waits for is x: a gather from L2 is five times slower than
+// one from shared memory, a gather from HBM twenty times. Here each piece of x, a window, is copied
+// to shared memory once, and all links out of it are added up there, by 16-bit ids.
+//
+// Ten nodes, windows of five, rows as lists of sources:
+//
+//   row 0: 1 3 | 7      pass 1, window 0 (sources 0..4)    partial sums
+//   row 1: 0            runs  r0: 1 3   r1: 0   r3: 2 4    p0 = x1 + x3  p1 = x0  p2 = x2 + x4
+//   row 3: 2 4 | 5 6 9  window 1 (sources 5..9)
+//   row 8: 8            runs  r0: 7   r3: 5 6 9   r8: 8    p3 = x7  p4 = x5 + x6 + x9  p5 = x8
+//
+//   pass 2, row block of rows 0..3: fetches p0 p1 p2 and p3 p4 (a segment of each window), adds
+//   y0 = p0 + p3, y1 = p1, y2 = 0, y3 = p2 + p4;  row block of rows 4..9: fetches p5, y8 = p5.
+//
+// Both passes add up short lists of ids of shared memory, and do it alike (slices.cuh): 32 lists of
+// about equal length side by side, a lane each, no shuffles, no atomics, every load 128 bytes.
+// Nodes are renumbered so that long lists and windows that are used a lot come together, and rows
+// of a row block by falling number of runs. A link costs two bytes and what its run's partial sum
+// costs, about ten bytes: the layout lives from runs that are longer than one link.
+// blocked_layout.cu prepares it. The idea is propagation blocking (S. Beamer, K. Asanovic,
+// D. Patterson: Reducing PageRank Communication via Propagation Blocking, IPDPS 2017) with sums in
+// place of single contributions, and sliced ELLPACK within (A. Monakov et al., HiPEAC 2010).
+#include <cuda_pipeline.h>
+
+#include "gpu/blocked_layout.cuh"
+#include "gpu/spmv.cuh"
+
+namespace pagerank::gpu {
+namespace {
+
+constexpr unsigned gather_threads = 768;
+
+template <class T>
+struct GatherArguments {
+  std::uint64_t nodes;
+  std::uint32_t window_size;
+  SliceTilesView tiles;
+  const T* values;
+  const WindowPiece* pieces;
+  const std::uint32_t* block_pieces;
+};
+
+/// x[first .. first + window_size), as far as there is any, to shared memory; without waiting.
+template <class T>
+__device__ void fetch_window(const T* x, std::uint64_t nodes, std::uint64_t first,
+                             std::uint32_t window_size, T* window) {
+  constexpr unsigned at_once = 16 / sizeof(T);
+  const auto size = static_cast<std::uint32_t>(min(nodes - first, std::uint64_t{window_size}));
+  for (std::uint32_t i = threadIdx.x * at_once; i + at_once <= size;
+       i += gather_threads * at_once) {
+    __pipeline_memcpy_async(window + i, x + first + i, 16);
+  }
+  const std::uint32_t whole = size / at_once * at_once;
+  if (threadIdx.x < size - whole) window[whole + threadIdx.x] = x[first + whole + threadIdx.x];
+}
+
+/// Pass 1: a partial sum of each run. As many blocks as there are multiprocessors, each with its
+/// share of windows.
+template <class T, bool weighted>
+__global__ void __launch_bounds__(gather_threads, 1)
+    gather_runs(GatherArguments<T> arguments, const T* x, T* partials) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  T* const window = reinterpret_cast<T*>(shared);
+  constexpr unsigned warps = gather_threads / warp_size;
+  const unsigned warp = threadIdx.x / warp_size;
+  const std::uint32_t window_size = arguments.window_size;
+  if (threadIdx.x == 0) window[window_size] = 0;
+  const std::uint32_t end = arguments.block_pieces[blockIdx.x + 1];
+  for (std::uint32_t p = arguments.block_pieces[blockIdx.x]; p < end; ++p) {
+    const WindowPiece piece = arguments.pieces[p];
+    __syncthreads();  // the window before is done with
+    fetch_window(x, arguments.nodes, std::uint64_t{piece.window} * window_size, window_size,
+                 window);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    sum_slices<T, weighted, false>(arguments.tiles, arguments.values, piece.begin + warp, piece.end,
+                                   warps, window, {partials, 0, nullptr});
+  }
+}
+
+template <class T>
+struct CombineArguments {
+  std::uint64_t nodes;
+  std::uint32_t windows;
+  const RowBlock* row_blocks;
+  const Segment* segments;
+  const std::uint64_t* window_partials;
+  SliceTilesView tiles;
+  const LongRow* long_rows;
+  const std::uint16_t* long_ids;
+  double* giant_sums;
+};
+
+/// A row block's partial sums to shared memory, segment by segment, a half warp each; without
+/// waiting.
+template <class T>
+__device__ void fetch_segments(const CombineArguments<T>& arguments, const T* partials, T* slots) {
+  constexpr unsigned lanes = 16;
+  const unsigned lane = threadIdx.x % lanes;
+  const Segment* const segments =
+      arguments.segments + std::uint64_t{blockIdx.x} * arguments.windows;
+  for (std::uint32_t w = threadIdx.x / lanes; w < arguments.windows; w += blockDim.x / lanes) {
+    const Segment segment = segments[w];
+    const T* const from = partials + arguments.window_partials[w] + segment.begin;
+    for (unsigned i = lane; i < segment.length; i += lanes) {
+      __pipeline_memcpy_async(slots + segment.slot + i, from + i, sizeof(T));
+    }
+  }
+}
+
+/// Pass 2: the sums of a block of rows.
+template <class T>
+__global__ void __launch_bounds__(512)
+    combine_runs(CombineArguments<T> arguments, const T* partials, T* y) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  T* const slots = reinterpret_cast<T*>(shared);
+  const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+  const unsigned warps = blockDim.x / warp_size;
+  const RowBlock rows = arguments.row_blocks[blockIdx.x];
+  if (threadIdx.x == 0) slots[0] = 0;
+  fetch_segments(arguments, partials, slots);
+  __pipeline_commit();
+  for (std::uint64_t i = std::uint64_t{rows.empty_begin} + threadIdx.x; i < rows.end;
+       i += blockDim.x) {
+    y[i] = 0;
+  }
+  __pipeline_wait_prior(0);
+  __syncthreads();
+
+  for (std::uint32_t r = rows.long_begin + warp; r < rows.long_end; r += warps) {
+    const LongRow row = arguments.long_rows[r];
+    double sum = 0;
+    for (std::uint32_t i = lane; i < row.length; i += warp_size) {
+      sum += slots[arguments.long_ids[row.first_id + i]];
+    }
+    sum = warp_sum(sum);
+    if (lane > 0) continue;
+    if (row.target < arguments.nodes) {
+      y[row.target] = static_cast<T>(sum);
+    } else {
+      arguments.giant_sums[row.target - arguments.nodes] = sum;
+    }
+  }
+  __syncwarp();
+  sum_slices<T, false, true>(arguments.tiles, nullptr, rows.tile_begin + warp, rows.tile_end, warps,
+                             slots, {y + rows.short_begin, rows.first_slice, y + rows.empty_begin});
+}
+
+/// The rows that took more than one row block; a warp each.
+template <class T>
+__global__ void add_giants(const Giant* giants, std::uint32_t count, const double* sums, T* y) {
+  const std::uint64_t index = global_thread_index() / warp_size;
+  if (index >= count) return;
+  const unsigned lane = threadIdx.x % warp_size;
+  const Giant giant = giants[index];
+  double sum = 0;
+  for (std::uint32_t i = giant.begin + lane; i < giant.end; i += warp_size) sum += sums[i];
+  sum = warp_sum(sum);
+  if (lane == 0) y[giant.position] = static_cast<T>(sum);
+}
+
+/// Before it is prepared all that is known is how many runs there can be: between what the layout
+/// takes at least, and what sorting the links takes while it is prepared.
+std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
+  const std::size_t key_bytes = sizeof(std::uint64_t) + (matrix.weighted() ? value_bytes : 0);
+  return matrix.link_count() * 2 * key_bytes + matrix.node_count() * std::size_t{16};
+}
+
+template <class T>
+class BlockedSpmv final : public Spmv<T> {
+ public:
+  BlockedSpmv(const DeviceGraph<T>& graph, cudaStream_t stream)
+      : layout_(graph, stream),
+        partials_(layout_.partials),
+        giant_sums_(layout_.giant_pieces),
+        weighted_(layout_.gather_values.size() > 0) {
+    for (const auto kernel : {gather_runs<T, false>, gather_runs<T, true>}) {
+      PAGERANK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         static_cast<int>(gather_shared())));
+    }
+    PAGERANK_CUDA(cudaFuncSetAttribute(combine_runs<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(combine_shared())));
+  }
+
+  void multiply(const T* x, T* y, cudaStream_t stream) override {
+    const GatherArguments<T> gather{.nodes = layout_.nodes,
+                                    .window_size = layout_.shape.window_size,
+                                    .tiles = layout_.gather_tiles.view(),
+                                    .values = layout_.gather_values.data(),
+                                    .pieces = layout_.pieces.data(),
+                                    .block_pieces = layout_.block_pieces.data()};
+    const auto kernel = weighted_ ? gather_runs<T, true> : gather_runs<T, false>;
+    kernel<<<layout_.gather_blocks, gather_threads, gather_shared(), stream>>>(gather, x,
+                                                                               partials_.data());
+    PAGERANK_CUDA_LAUNCHED(gather_runs);
+
+    const CombineArguments<T> combine{.nodes = layout_.nodes,
+                                      .windows = layout_.windows,
+                                      .row_blocks = layout_.row_blocks.data(),
+                                      .segments = layout_.segments.data(),
+                                      .window_partials = layout_.window_partials.data(),
+                                      .tiles = layout_.combine_tiles.view(),
+                                      .long_rows = layout_.long_rows.data(),
+                                      .long_ids = layout_.long_ids.data(),
+                                      .giant_sums = giant_sums_.data()};
+    combine_runs<<<static_cast<unsigned>(layout_.row_blocks.size()), layout_.shape.threads,
+                   combine_shared(), stream>>>(combine, partials_.data(), y);
+    PAGERANK_CUDA_LAUNCHED(combine_runs);
+
+    if (layout_.giants.size() == 0) return;
+    constexpr unsigned block_size = 128;
+    const auto giants = static_cast<std::uint32_t>(layout_.giants.size());
+    add_giants<<<blocks_for(std::uint64_t{giants} * warp_size, block_size), block_size, 0,
+                 stream>>>(layout_.giants.data(), giants, giant_sums_.data(), y);
+    PAGERANK_CUDA_LAUNCHED(add_giants);
+  }
+
+  [[nodiscard]] const NodeId* order() const override { return layout_.order.data(); }
+
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override {
+    return layout_.gather_tiles.bytes() + layout_.gather_values.size() * sizeof(T) +
+           layout_.combine_tiles.bytes() + layout_.segments.size() * sizeof(Segment) +
+           layout_.long_ids.size() * sizeof(std::uint16_t) + 2 * layout_.runs * sizeof(T) +
+           2 * layout_.nodes * sizeof(T);
+  }
+
+ private:
+  [[nodiscard]] std::size_t gather_shared() const {
+    return (layout_.shape.window_size + 1) * sizeof(T);
+  }
+  [[nodiscard]] std::size_t combine_shared() const { return layout_.shape.capacity * sizeof(T); }
+
+  BlockedLayout<T> layout_;
+  DeviceBuffer<T> partials_;
+  DeviceBuffer<double> giant_sums_;
+  bool weighted_;
+};
+
+/// A graph without links has nothing to lay out.
+template <class T>
+class NoLinksSpmv final : public Spmv<T> {
+ public:
+  explicit NoLinksSpmv(std::uint64_t rows) : rows_(rows) {}
+  void multiply(const T*, T* y, cudaStream_t stream) override {
+    PAGERANK_CUDA(cudaMemsetAsync(y, 0, rows_ * sizeof(T), stream));
+  }
+  [[nodiscard]] std::uint64_t bytes_to_multiply() const override { return rows_ * sizeof(T); }
+
+ private:
+  std::uint64_t rows_;
+};
+
+template <class T>
+std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph, cudaStream_t stream) {
+  if (graph.link_count() == 0) return std::make_unique<NoLinksSpmv<T>>(graph.node_count());
+  return std::make_unique<BlockedSpmv<T>>(graph, stream);
+}
+
+}  // namespace
+
+extern const SpmvKernel spmv_blocked;
+const SpmvKernel spmv_blocked{.name = "blocked",
+                              .lesson = "x in pieces from shared memory, by 16-bit ids, two passes",
+                              .extra_bytes = extra_bytes,
+                              .make_float = make<float>,
+                              .make_double = make<double>,
+                              .wide_sums = false};
+
+}  // namespace pagerank::gpu
