@@ -24,7 +24,8 @@ BlockedShape shape_for(std::uint64_t nodes) {
           .local_bits = wide ? 15U : 16U,
           .capacity = (large ? 28U : 18U) * 1024 / (wide ? 2 : 1),
           .threads = large ? 512U : 384U,
-          .resident = large ? 2U : 3U};
+          .resident = large ? 2U : 3U,
+          .gather_warps = 24};
 }
 
 /// A link as it is sorted: window, row, and column within the window, from the high bits down.
@@ -78,7 +79,7 @@ __global__ void emit_links(CsrView<T> matrix, NodeOrderView base, const EdgeInde
 struct BeginsRun {
   const std::uint64_t* keys;
   LinkKey link_key;
-  static constexpr std::uint64_t piece = SliceTilesView::longest_list / 2;
+  static constexpr std::uint64_t piece = longest_list / 2;
   __device__ bool operator()(std::uint64_t i) const {
     if (i == 0) return true;
     const std::uint64_t run = link_key.run(keys[i]);
@@ -93,7 +94,7 @@ __global__ void order_segments(std::uint64_t segments, std::uint32_t windows,
                                const std::uint32_t* bounds, const std::uint64_t* run_begin,
                                std::uint32_t* sorted, std::uint32_t* place,
                                std::uint16_t* lengths) {
-  constexpr unsigned lists = SliceTilesView::longest_list;
+  constexpr unsigned lists = longest_list;
   constexpr unsigned warps = 8, bins_per_lane = lists / warp_size;
   __shared__ std::uint32_t counts[warps][lists];
   const std::uint64_t segment = global_thread_index() / warp_size;
@@ -243,8 +244,7 @@ constexpr std::uint32_t class_bits = 8, class_short = 1, class_empty = 255;
 
 __host__ __device__ std::uint32_t row_class(std::uint32_t runs, std::uint32_t most_runs_of_row) {
   if (runs == 0 || runs > most_runs_of_row) return class_empty;
-  return runs > SliceTilesView::longest_list ? 0
-                                             : class_short + SliceTilesView::longest_list - runs;
+  return runs > longest_list ? 0 : class_short + longest_list - runs;
 }
 
 /// As long as it lives, memory that is freed in the order of a stream stays in the device's pool,
@@ -651,11 +651,12 @@ struct Builder {
                            .begin = window_runs_.data(),
                            .end = window_runs_.data() + 1,
                            .lengths = lengths_.data()};
-    layout_.gather_tiles = SliceTiles(lists, algorithms_);
+    layout_.gather_tiles = SliceTiles(lists, 32, algorithms_);
     layout_.partials = layout_.gather_tiles.slices() * warp_size;
     const bool weighted = matrix_.values != nullptr;
     if (weighted) {
-      const std::uint64_t count = (layout_.gather_tiles.steps() + slice_batch) * warp_size * 2;
+      const std::uint64_t count =
+          (layout_.gather_tiles.steps() + 2 * SliceWalk::batch) * warp_size * 2;
       layout_.gather_values = DeviceBuffer<T>(count, stream_);
       layout_.gather_values.set_to_zero(stream_);
     }
@@ -665,7 +666,6 @@ struct Builder {
         RunLinks<T>{sorted_.data(), run_begin_.data(), keys_.data(), values_.data(),
                     position_of_base_.data(), link_key_, layout_.shape.window_size},
         padding, weighted ? layout_.gather_values.data() : static_cast<T*>(nullptr), stream_);
-    layout_.gather_tiles.finish();
 
     layout_.window_partials = DeviceBuffer<std::uint64_t>(layout_.windows, stream_);
     std::uint64_t* const partials = layout_.window_partials.data();
@@ -696,8 +696,8 @@ struct Builder {
     queue_for_each(
         nodes,
         [=] __device__(std::uint64_t position) {
-          length[position] = static_cast<std::uint16_t>(
-              min(counts[base_at[position]], SliceTilesView::longest_list));
+          length[position] =
+              static_cast<std::uint16_t>(min(counts[base_at[position]], longest_list));
         },
         stream_);
     queue_for_each(
@@ -714,23 +714,21 @@ struct Builder {
         stream_);
 
     const SliceLists lists{.groups = blocks, .begin = begin, .end = end, .lengths = length};
-    layout_.combine_tiles = SliceTiles(lists, algorithms_);
+    layout_.combine_tiles = SliceTiles(lists, 8, algorithms_);
     const RunSlots slots{runs_by_row_.data(), place_.data(),  window_runs_.data(),
                          layout_.windows,     bounds_.data(), layout_.segments.data()};
     layout_.combine_tiles.fill(lists, RowRuns{slots, base_at, row_runs_.data()}, 0,
                                static_cast<float*>(nullptr), stream_);
-    layout_.combine_tiles.finish();
-    const std::uint32_t *const slices = layout_.combine_tiles.group_slices(),
-                               *const tiles = layout_.combine_tiles.group_tiles();
+    const std::uint32_t* const slices = layout_.combine_tiles.group_slices();
     queue_for_each(
-        blocks,
-        [=] __device__(std::uint64_t block) {
-          row_blocks[block].first_slice = slices[block];
-          row_blocks[block].tile_begin = tiles[block];
-          row_blocks[block].tile_end = tiles[block + 1];
-        },
+        blocks, [=] __device__(std::uint64_t b) { row_blocks[b].first_slice = slices[b]; },
         stream_);
-
+    const std::uint32_t warps = layout_.shape.threads / warp_size;
+    layout_.combine_ranges = DeviceBuffer<SliceRange>(blocks * warps, stream_);
+    const std::uint32_t* const tiles = layout_.combine_tiles.group_tiles();
+    layout_.combine_tiles.cut(tiles, tiles + 1, blocks, warps, layout_.combine_ranges.data(),
+                              stream_);
+    layout_.combine_tiles.finish();
     list_long_rows(slots);
   }
 
@@ -744,12 +742,10 @@ struct Builder {
     const std::uint32_t *const counts = counts_.data(), *const row_runs = row_runs_.data(),
                                *const block_of_row = block_of_row_.data();
     const NodeId* const base_at = base_at_.data();
-    DeviceBuffer<NodeId> positions(runs_ / SliceTilesView::longest_list + 1, stream_);
-    const std::uint64_t found =
-        algorithms_.select(thrust::counting_iterator<NodeId>(0), positions.data(), nodes_,
-                           [=] __device__(NodeId position) {
-                             return counts[base_at[position]] > SliceTilesView::longest_list;
-                           });
+    DeviceBuffer<NodeId> positions(runs_ / longest_list + 1, stream_);
+    const std::uint64_t found = algorithms_.select(
+        thrust::counting_iterator<NodeId>(0), positions.data(), nodes_,
+        [=] __device__(NodeId position) { return counts[base_at[position]] > longest_list; });
     DeviceBuffer<RowOfManyRuns> rows(found, stream_);
     RowOfManyRuns* const row_at = rows.data();
     const NodeId* const position_at = positions.data();
@@ -817,7 +813,7 @@ struct Builder {
     for (std::uint32_t w = 0; w < layout_.windows; ++w) {
       if (window_tiles[w] < window_tiles[w + 1]) work += window_cost;
     }
-    std::vector<WindowPiece> pieces;
+    std::vector<std::uint32_t> pieces, begins, ends;
     std::vector<std::uint32_t> block_pieces = {0};
     double done = 0;
     std::uint32_t window = 0, tile = 0;
@@ -842,15 +838,23 @@ struct Builder {
               steps - 1);
           end = std::clamp(end, tile + 1, window_end);
         }
-        pieces.push_back({window, tile, end});
+        pieces.push_back(window);
+        begins.push_back(tile);
+        ends.push_back(end);
         done += window_cost + first_step[end] - first_step[tile];
         tile = end;
       }
       block_pieces.push_back(static_cast<std::uint32_t>(pieces.size()));
     }
-    layout_.pieces = DeviceBuffer<WindowPiece>(std::span<const WindowPiece>(pieces));
-    layout_.block_pieces =
-        DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(block_pieces));
+    using Numbers = std::span<const std::uint32_t>;
+    layout_.pieces = DeviceBuffer<std::uint32_t>(Numbers(pieces));
+    layout_.block_pieces = DeviceBuffer<std::uint32_t>(Numbers(block_pieces));
+    const DeviceBuffer<std::uint32_t> first_tiles{Numbers(begins)}, last_tiles{Numbers(ends)};
+    const std::uint32_t warps = layout_.shape.gather_warps;
+    layout_.gather_ranges = DeviceBuffer<SliceRange>(pieces.size() * warps, stream_);
+    layout_.gather_tiles.cut(first_tiles.data(), last_tiles.data(), pieces.size(), warps,
+                             layout_.gather_ranges.data(), stream_);
+    layout_.gather_tiles.finish();
   }
 
   KeptPool pool_;

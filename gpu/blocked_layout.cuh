@@ -17,11 +17,12 @@ namespace pagerank::gpu {
 ///   into shared memory. A row with too many for that (a giant) has row blocks of its own.
 /// - A segment is the runs of one row block in one window: neighbours among the window's runs.
 struct BlockedShape {
-  std::uint32_t window_size;  ///< Ids are below it; window_size itself stands for 0.
-  std::uint32_t local_bits;   ///< That hold an id.
-  std::uint32_t capacity;     ///< Partial sums of a row block, with the one that is 0.
-  std::uint32_t threads;      ///< Of a block of the second pass.
-  std::uint32_t resident;     ///< Such blocks that a multiprocessor holds.
+  std::uint32_t window_size;   ///< Ids are below it; window_size itself stands for 0.
+  std::uint32_t local_bits;    ///< That hold an id.
+  std::uint32_t capacity;      ///< Partial sums of a row block, with the one that is 0.
+  std::uint32_t threads;       ///< Of a block of the second pass.
+  std::uint32_t resident;      ///< Such blocks that a multiprocessor holds.
+  std::uint32_t gather_warps;  ///< Of a block of the first pass.
 
   /// The longest row, in runs, that is not a giant.
   [[nodiscard]] __host__ __device__ std::uint32_t most_runs_of_row() const { return capacity / 8; }
@@ -38,7 +39,7 @@ struct Segment {
 struct RowBlock {
   std::uint32_t short_begin, empty_begin, end;
   std::uint32_t long_begin, long_end;  ///< In the long rows.
-  std::uint32_t tile_begin, tile_end, first_slice;
+  std::uint32_t first_slice;
 };
 
 /// A row, or piece of a giant, that a warp adds up.
@@ -53,11 +54,6 @@ struct LongRow {
 /// A row whose pieces [begin, end) are added up at last.
 struct Giant {
   std::uint32_t position, begin, end;
-};
-
-/// What a block of the first pass does in one window: tiles [begin, end).
-struct WindowPiece {
-  std::uint32_t window, begin, end;
 };
 
 template <class T>
@@ -76,12 +72,14 @@ struct BlockedLayout {
   DeviceBuffer<T> gather_values;
   DeviceBuffer<std::uint64_t> window_partials;  ///< Each window's first.
   std::uint32_t gather_blocks = 0;
-  DeviceBuffer<WindowPiece> pieces;
-  DeviceBuffer<std::uint32_t> block_pieces;  ///< gather_blocks + 1
+  DeviceBuffer<std::uint32_t> pieces;        ///< The window of each piece of work.
+  DeviceBuffer<std::uint32_t> block_pieces;  ///< Each block's first piece; gather_blocks + 1.
+  DeviceBuffer<SliceRange> gather_ranges;    ///< Of each piece, each warp.
 
   SliceTiles combine_tiles;  ///< Groups: row blocks.
   DeviceBuffer<RowBlock> row_blocks;
-  DeviceBuffer<Segment> segments;  ///< row blocks * windows
+  DeviceBuffer<SliceRange> combine_ranges;  ///< Of each row block, each warp.
+  DeviceBuffer<Segment> segments;           ///< row blocks * windows
   DeviceBuffer<LongRow> long_rows;
   DeviceBuffer<std::uint16_t> long_ids;
   DeviceBuffer<Giant> giants;

@@ -24,24 +24,28 @@ __global__ void measure_slices(SliceLists lists, const std::uint32_t* group_slic
 
 /// The tile of its group that a slice begins in.
 __device__ std::uint32_t tile_in_group(const std::uint32_t* half_steps, std::uint32_t group_begin,
-                                       std::uint64_t slice) {
-  return (half_steps[slice] - half_steps[group_begin]) / SliceTilesView::tile_half_steps;
+                                       std::uint64_t slice, std::uint32_t tile_half_steps) {
+  return (half_steps[slice] - half_steps[group_begin]) / tile_half_steps;
 }
 
 __global__ void count_tiles(std::uint64_t groups, const std::uint32_t* group_slices,
-                            const std::uint32_t* half_steps, std::uint32_t* tiles) {
+                            const std::uint32_t* half_steps, std::uint32_t tile_half_steps,
+                            std::uint32_t* tiles) {
   const std::uint64_t group = global_thread_index();
   if (group > groups) return;
   std::uint32_t count = 0;
   if (group < groups && group_slices[group] < group_slices[group + 1]) {
-    count = tile_in_group(half_steps, group_slices[group], group_slices[group + 1] - 1) + 1;
+    count = tile_in_group(half_steps, group_slices[group], group_slices[group + 1] - 1,
+                          tile_half_steps) +
+            1;
   }
   tiles[group] = count;
 }
 
 __global__ void find_first_slices(std::uint64_t groups, const std::uint32_t* group_slices,
                                   const std::uint32_t* group_tiles, const std::uint32_t* half_steps,
-                                  std::uint64_t tiles, std::uint32_t* first_slice) {
+                                  std::uint32_t tile_half_steps, std::uint64_t tiles,
+                                  std::uint32_t* first_slice) {
   const std::uint64_t tile = global_thread_index();
   if (tile > tiles) return;
   if (tile == tiles) {
@@ -51,8 +55,7 @@ __global__ void find_first_slices(std::uint64_t groups, const std::uint32_t* gro
   const std::uint64_t group = upper_bound(group_tiles, groups + 1, tile) - 1;
   const std::uint32_t begin = group_slices[group];
   const std::uint32_t target =
-      half_steps[begin] +
-      static_cast<std::uint32_t>(tile - group_tiles[group]) * SliceTilesView::tile_half_steps;
+      half_steps[begin] + static_cast<std::uint32_t>(tile - group_tiles[group]) * tile_half_steps;
   first_slice[tile] = begin + static_cast<std::uint32_t>(lower_bound(
                                   half_steps + begin, group_slices[group + 1] - begin, target));
 }
@@ -68,15 +71,32 @@ __global__ void count_steps(std::uint64_t tiles, const std::uint32_t* first_slic
 
 __global__ void mark_ends(std::uint64_t groups, const std::uint32_t* group_slices,
                           const std::uint32_t* group_tiles, const std::uint32_t* half_steps,
-                          const std::uint32_t* first_slice, std::uint64_t slices,
+                          std::uint32_t tile_half_steps, const std::uint32_t* first_slice,
+                          const std::uint32_t* first_step, std::uint64_t slices,
                           std::uint32_t* ends) {
   const std::uint64_t slice = global_thread_index();
   if (slice >= slices) return;
   const std::uint64_t group = upper_bound(group_slices, groups + 1, slice) - 1;
   const std::uint64_t tile =
-      group_tiles[group] + tile_in_group(half_steps, group_slices[group], slice);
-  const std::uint32_t last = half_steps[slice + 1] - half_steps[first_slice[tile]] - 1;
-  atomicOr(ends + tile * SliceTilesView::end_words + last / 32, 1U << (last % 32));
+      group_tiles[group] + tile_in_group(half_steps, group_slices[group], slice, tile_half_steps);
+  const std::uint64_t last = std::uint64_t{first_step[tile]} * 2 + half_steps[slice + 1] -
+                             half_steps[first_slice[tile]] - 1;
+  atomicOr(ends + last / 32, 1U << (last % 32));
+}
+
+__global__ void cut_tiles(const std::uint32_t* begins, const std::uint32_t* ends,
+                          std::uint64_t count, std::uint32_t parts, const std::uint32_t* first_step,
+                          const std::uint32_t* first_slice, SliceRange* ranges) {
+  const std::uint64_t i = global_thread_index();
+  if (i >= count * parts) return;
+  const std::uint32_t begin = begins[i / parts], tiles = ends[i / parts] - begin;
+  const std::uint32_t* const steps = first_step + begin;
+  const auto cut = [&](std::uint64_t part) {
+    const std::uint64_t target = steps[0] + (steps[tiles] - steps[0]) * part / parts;
+    return static_cast<std::uint32_t>(lower_bound(steps, tiles, target));
+  };
+  const std::uint32_t from = cut(i % parts), to = cut(i % parts + 1);
+  ranges[i] = {steps[from], steps[to], first_slice[begin + from]};
 }
 
 void count_slices(const SliceLists& lists, std::uint32_t* of_group, cudaStream_t stream) {
@@ -93,7 +113,8 @@ void count_slices(const SliceLists& lists, std::uint32_t* of_group, cudaStream_t
 
 }  // namespace
 
-SliceTiles::SliceTiles(const SliceLists& lists, DeviceAlgorithms& algorithms) {
+SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
+                       DeviceAlgorithms& algorithms) {
   cudaStream_t stream = algorithms.stream();
   group_slices_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, stream);
   group_tiles_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, stream);
@@ -113,15 +134,15 @@ SliceTiles::SliceTiles(const SliceLists& lists, DeviceAlgorithms& algorithms) {
     algorithms.exclusive_sum(longest.data(), half_steps_.data(), slices_ + 1);
   }
   count_tiles<<<blocks_for(groups + 1, block_size), block_size, 0, stream>>>(
-      groups, group_slices_.data(), half_steps_.data(), of_group);
+      groups, group_slices_.data(), half_steps_.data(), tile_half_steps, of_group);
   PAGERANK_CUDA_LAUNCHED(count_tiles);
   algorithms.exclusive_sum(of_group, group_tiles_.data(), groups + 1);
   tiles_ = algorithms.fetch(group_tiles_.data() + groups);
 
   first_slice_ = DeviceBuffer<std::uint32_t>(tiles_ + 1, stream);
   find_first_slices<<<blocks_for(tiles_ + 1, block_size), block_size, 0, stream>>>(
-      groups, group_slices_.data(), group_tiles_.data(), half_steps_.data(), tiles_,
-      first_slice_.data());
+      groups, group_slices_.data(), group_tiles_.data(), half_steps_.data(), tile_half_steps,
+      tiles_, first_slice_.data());
   PAGERANK_CUDA_LAUNCHED(find_first_slices);
   DeviceBuffer<std::uint32_t> steps(tiles_ + 1, stream);
   count_steps<<<blocks_for(tiles_ + 1, block_size), block_size, 0, stream>>>(
@@ -131,18 +152,26 @@ SliceTiles::SliceTiles(const SliceLists& lists, DeviceAlgorithms& algorithms) {
   algorithms.exclusive_sum(steps.data(), first_step_.data(), tiles_ + 1);
   steps_ = algorithms.fetch(first_step_.data() + tiles_);
 
-  ends_ = DeviceBuffer<std::uint32_t>(tiles_ * SliceTilesView::end_words, stream);
+  ends_ = DeviceBuffer<std::uint32_t>(steps_ / 16 + 3, stream);
   ends_.set_to_zero(stream);
   if (slices_ > 0) {
     mark_ends<<<blocks_for(slices_, block_size), block_size, 0, stream>>>(
-        groups, group_slices_.data(), group_tiles_.data(), half_steps_.data(), first_slice_.data(),
-        slices_, ends_.data());
+        groups, group_slices_.data(), group_tiles_.data(), half_steps_.data(), tile_half_steps,
+        first_slice_.data(), first_step_.data(), slices_, ends_.data());
     PAGERANK_CUDA_LAUNCHED(mark_ends);
   }
   const std::uint64_t words = steps_ * warp_size;
-  ids_ = DeviceBuffer<std::uint32_t>(words + slice_batch * warp_size, stream);
+  ids_ = DeviceBuffer<std::uint32_t>(words + 2 * SliceWalk::batch * warp_size, stream);
   PAGERANK_CUDA(cudaMemsetAsync(ids_.data() + words, 0,
-                                slice_batch * warp_size * sizeof(std::uint32_t), stream));
+                                2 * SliceWalk::batch * warp_size * sizeof(std::uint32_t), stream));
+}
+
+void SliceTiles::cut(const std::uint32_t* begins, const std::uint32_t* ends, std::uint64_t count,
+                     std::uint32_t parts, SliceRange* ranges, cudaStream_t stream) const {
+  if (count == 0) return;
+  cut_tiles<<<blocks_for(count * parts, block_size), block_size, 0, stream>>>(
+      begins, ends, count, parts, first_step_.data(), first_slice_.data(), ranges);
+  PAGERANK_CUDA_LAUNCHED(cut_tiles);
 }
 
 }  // namespace pagerank::gpu

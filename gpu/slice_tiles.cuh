@@ -14,16 +14,16 @@ struct SliceLists {
   const std::uint16_t* lengths;  ///< By position: 1 .. longest_list.
 };
 
-/// Owns tiles of slices (see SliceTilesView) and knows which are whose.
+/// Owns slices (see SlicesView) and knows where they can be cut: a tile is some neighbouring slices
+/// of a group that begin with a whole step.
 class SliceTiles {
  public:
   SliceTiles() = default;
-  /// Lays the lists out: where each goes, not yet their ids, for which fill() is there.
-  SliceTiles(const SliceLists& lists, DeviceAlgorithms& algorithms);
+  /// Lays the lists out: where each goes, not yet their ids, for which fill() is there. Slices
+  /// begin in a tile as long as they begin within its first `tile_half_steps`.
+  SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps, DeviceAlgorithms& algorithms);
 
-  [[nodiscard]] SliceTilesView view() const {
-    return {first_step_.data(), first_slice_.data(), ends_.data(), ids_.data()};
-  }
+  [[nodiscard]] SlicesView view() const { return {ids_.data(), ends_.data()}; }
   [[nodiscard]] std::uint64_t tiles() const { return tiles_; }
   [[nodiscard]] std::uint64_t slices() const { return slices_; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
@@ -32,8 +32,7 @@ class SliceTiles {
   [[nodiscard]] const std::uint32_t* group_slices() const { return group_slices_.data(); }
   [[nodiscard]] const std::uint32_t* group_tiles() const { return group_tiles_.data(); }
   [[nodiscard]] std::uint64_t bytes() const {
-    return steps_ * warp_size * sizeof(std::uint32_t) +
-           tiles_ * (2 + SliceTilesView::end_words) * sizeof(std::uint32_t);
+    return steps_ * (warp_size * sizeof(std::uint32_t) + 2 / 8.0);
   }
 
   /// Writes the ids, and the values where there are any: element i of the list at a position is
@@ -43,8 +42,19 @@ class SliceTiles {
   void fill(const SliceLists& lists, const Source& source, std::uint32_t padding, T* values,
             cudaStream_t stream);
 
-  /// Frees what only fill() needs.
-  void finish() { half_steps_ = {}; }
+  /// Cuts each of `count` stretches of tiles [begins[i], ends[i]) (device memory) into `parts`
+  /// ranges of about as many steps: ranges[i * parts + p]. Queued.
+  void cut(const std::uint32_t* begins, const std::uint32_t* ends, std::uint64_t count,
+           std::uint32_t parts, SliceRange* ranges, cudaStream_t stream) const;
+
+  /// Frees all but what view() shows.
+  void finish() {
+    half_steps_ = {};
+    group_slices_ = {};
+    group_tiles_ = {};
+    first_step_ = {};
+    first_slice_ = {};
+  }
 
  private:
   std::uint64_t tiles_ = 0, slices_ = 0, steps_ = 0;
@@ -57,13 +67,14 @@ class SliceTiles {
 template <class T, class Source>
 __global__ void fill_slice_tiles(SliceLists lists, const std::uint32_t* group_slices,
                                  const std::uint32_t* group_tiles, const std::uint32_t* half_steps,
-                                 std::uint64_t tiles, SliceTilesView view, std::uint32_t* ids,
-                                 T* values, std::uint32_t padding, Source source) {
+                                 std::uint64_t tiles, const std::uint32_t* first_steps,
+                                 const std::uint32_t* first_slices, std::uint32_t* ids, T* values,
+                                 std::uint32_t padding, Source source) {
   const std::uint64_t tile = global_thread_index() / warp_size;
   if (tile >= tiles) return;
   const unsigned lane = threadIdx.x % warp_size;
   const std::uint64_t group = upper_bound(group_tiles, lists.groups + 1, tile) - 1;
-  const std::uint64_t first_step = view.first_step[tile];
+  const std::uint64_t first_step = first_steps[tile];
   std::uint32_t half = 0, low = 0;
   const auto put = [&](std::uint32_t id, T value) {
     const std::uint64_t word = (first_step + half / 2) * warp_size + lane;
@@ -75,7 +86,7 @@ __global__ void fill_slice_tiles(SliceLists lists, const std::uint32_t* group_sl
     if (values != nullptr) values[2 * word + half % 2] = value;
     ++half;
   };
-  for (std::uint32_t slice = view.first_slice[tile]; slice < view.first_slice[tile + 1]; ++slice) {
+  for (std::uint32_t slice = first_slices[tile]; slice < first_slices[tile + 1]; ++slice) {
     const std::uint64_t position =
         lists.begin[group] + std::uint64_t{slice - group_slices[group]} * warp_size + lane;
     const bool there = position < lists.end[group];
@@ -97,8 +108,8 @@ void SliceTiles::fill(const SliceLists& lists, const Source& source, std::uint32
   if (tiles_ == 0) return;
   constexpr unsigned block_size = 256;
   fill_slice_tiles<<<blocks_for(tiles_ * warp_size, block_size), block_size, 0, stream>>>(
-      lists, group_slices_.data(), group_tiles_.data(), half_steps_.data(), tiles_, view(),
-      ids_.data(), values, padding, source);
+      lists, group_slices_.data(), group_tiles_.data(), half_steps_.data(), tiles_,
+      first_step_.data(), first_slice_.data(), ids_.data(), values, padding, source);
   PAGERANK_CUDA_LAUNCHED(fill_slice_tiles);
 }
 

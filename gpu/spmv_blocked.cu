@@ -35,10 +35,11 @@ template <class T>
 struct GatherArguments {
   std::uint64_t nodes;
   std::uint32_t window_size;
-  SliceTilesView tiles;
+  SlicesView slices;
   const T* values;
-  const WindowPiece* pieces;
+  const std::uint32_t* pieces;
   const std::uint32_t* block_pieces;
+  const SliceRange* ranges;
 };
 
 /// x[first .. first + window_size), as far as there is any, to shared memory; without waiting.
@@ -63,20 +64,21 @@ __global__ void __launch_bounds__(gather_threads, 1)
   extern __shared__ __align__(16) unsigned char shared[];
   T* const window = reinterpret_cast<T*>(shared);
   constexpr unsigned warps = gather_threads / warp_size;
-  const unsigned warp = threadIdx.x / warp_size;
+  const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
   const std::uint32_t window_size = arguments.window_size;
   if (threadIdx.x == 0) window[window_size] = 0;
   const std::uint32_t end = arguments.block_pieces[blockIdx.x + 1];
   for (std::uint32_t p = arguments.block_pieces[blockIdx.x]; p < end; ++p) {
-    const WindowPiece piece = arguments.pieces[p];
     __syncthreads();  // the window before is done with
-    fetch_window(x, arguments.nodes, std::uint64_t{piece.window} * window_size, window_size,
+    fetch_window(x, arguments.nodes, std::uint64_t{arguments.pieces[p]} * window_size, window_size,
                  window);
     __pipeline_commit();
+    const SliceRange range = arguments.ranges[std::uint64_t{p} * warps + warp];
+    SliceWalk walk(arguments.slices, range);
     __pipeline_wait_prior(0);
     __syncthreads();
-    sum_slices<T, weighted, false>(arguments.tiles, arguments.values, piece.begin + warp, piece.end,
-                                   warps, window, {partials, 0, nullptr});
+    T* const out = partials + std::uint64_t{range.slice} * warp_size + lane;
+    walk.template sum<weighted, false>(window, arguments.values, out, out);
   }
 }
 
@@ -87,7 +89,8 @@ struct CombineArguments {
   const RowBlock* row_blocks;
   const Segment* segments;
   const std::uint64_t* window_partials;
-  SliceTilesView tiles;
+  SlicesView slices;
+  const SliceRange* ranges;
   const LongRow* long_rows;
   const std::uint16_t* long_ids;
   double* giant_sums;
@@ -111,13 +114,13 @@ __device__ void fetch_segments(const CombineArguments<T>& arguments, const T* pa
 }
 
 /// Pass 2: the sums of a block of rows.
-template <class T>
-__global__ void __launch_bounds__(512)
+template <class T, unsigned threads, unsigned resident>
+__global__ void __launch_bounds__(threads, resident)
     combine_runs(CombineArguments<T> arguments, const T* partials, T* y) {
   extern __shared__ __align__(16) unsigned char shared[];
   T* const slots = reinterpret_cast<T*>(shared);
   const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
-  const unsigned warps = blockDim.x / warp_size;
+  constexpr unsigned warps = threads / warp_size;
   const RowBlock rows = arguments.row_blocks[blockIdx.x];
   if (threadIdx.x == 0) slots[0] = 0;
   fetch_segments(arguments, partials, slots);
@@ -126,6 +129,8 @@ __global__ void __launch_bounds__(512)
        i += blockDim.x) {
     y[i] = 0;
   }
+  const SliceRange range = arguments.ranges[std::uint64_t{blockIdx.x} * warps + warp];
+  SliceWalk walk(arguments.slices, range);
   __pipeline_wait_prior(0);
   __syncthreads();
 
@@ -144,8 +149,9 @@ __global__ void __launch_bounds__(512)
     }
   }
   __syncwarp();
-  sum_slices<T, false, true>(arguments.tiles, nullptr, rows.tile_begin + warp, rows.tile_end, warps,
-                             slots, {y + rows.short_begin, rows.first_slice, y + rows.empty_begin});
+  T* const out =
+      y + rows.short_begin + std::uint64_t{range.slice - rows.first_slice} * warp_size + lane;
+  walk.template sum<false, true>(slots, static_cast<const T*>(nullptr), out, y + rows.empty_begin);
 }
 
 /// The rows that took more than one row block; a warp each.
@@ -180,33 +186,35 @@ class BlockedSpmv final : public Spmv<T> {
       PAGERANK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          static_cast<int>(gather_shared())));
     }
-    PAGERANK_CUDA(cudaFuncSetAttribute(combine_runs<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    PAGERANK_CUDA(cudaFuncSetAttribute(combine(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(combine_shared())));
   }
 
   void multiply(const T* x, T* y, cudaStream_t stream) override {
     const GatherArguments<T> gather{.nodes = layout_.nodes,
                                     .window_size = layout_.shape.window_size,
-                                    .tiles = layout_.gather_tiles.view(),
+                                    .slices = layout_.gather_tiles.view(),
                                     .values = layout_.gather_values.data(),
                                     .pieces = layout_.pieces.data(),
-                                    .block_pieces = layout_.block_pieces.data()};
+                                    .block_pieces = layout_.block_pieces.data(),
+                                    .ranges = layout_.gather_ranges.data()};
     const auto kernel = weighted_ ? gather_runs<T, true> : gather_runs<T, false>;
     kernel<<<layout_.gather_blocks, gather_threads, gather_shared(), stream>>>(gather, x,
                                                                                partials_.data());
     PAGERANK_CUDA_LAUNCHED(gather_runs);
 
-    const CombineArguments<T> combine{.nodes = layout_.nodes,
-                                      .windows = layout_.windows,
-                                      .row_blocks = layout_.row_blocks.data(),
-                                      .segments = layout_.segments.data(),
-                                      .window_partials = layout_.window_partials.data(),
-                                      .tiles = layout_.combine_tiles.view(),
-                                      .long_rows = layout_.long_rows.data(),
-                                      .long_ids = layout_.long_ids.data(),
-                                      .giant_sums = giant_sums_.data()};
-    combine_runs<<<static_cast<unsigned>(layout_.row_blocks.size()), layout_.shape.threads,
-                   combine_shared(), stream>>>(combine, partials_.data(), y);
+    const CombineArguments<T> arguments{.nodes = layout_.nodes,
+                                        .windows = layout_.windows,
+                                        .row_blocks = layout_.row_blocks.data(),
+                                        .segments = layout_.segments.data(),
+                                        .window_partials = layout_.window_partials.data(),
+                                        .slices = layout_.combine_tiles.view(),
+                                        .ranges = layout_.combine_ranges.data(),
+                                        .long_rows = layout_.long_rows.data(),
+                                        .long_ids = layout_.long_ids.data(),
+                                        .giant_sums = giant_sums_.data()};
+    combine()<<<static_cast<unsigned>(layout_.row_blocks.size()), layout_.shape.threads,
+                combine_shared(), stream>>>(arguments, partials_.data(), y);
     PAGERANK_CUDA_LAUNCHED(combine_runs);
 
     if (layout_.giants.size() == 0) return;
@@ -227,6 +235,10 @@ class BlockedSpmv final : public Spmv<T> {
   }
 
  private:
+  using Combine = void (*)(CombineArguments<T>, const T*, T*);
+  [[nodiscard]] Combine combine() const {
+    return layout_.shape.threads == 512 ? combine_runs<T, 512, 2> : combine_runs<T, 384, 3>;
+  }
   [[nodiscard]] std::size_t gather_shared() const {
     return (layout_.shape.window_size + 1) * sizeof(T);
   }
