@@ -655,8 +655,7 @@ struct Builder {
     layout_.partials = layout_.gather_tiles.slices() * warp_size;
     const bool weighted = matrix_.values != nullptr;
     if (weighted) {
-      const std::uint64_t count =
-          (layout_.gather_tiles.steps() + 2 * SliceWalk::batch) * warp_size * 2;
+      const std::uint64_t count = (layout_.gather_tiles.steps() + SliceWalk::batch) * warp_size * 2;
       layout_.gather_values = DeviceBuffer<T>(count, stream_);
       layout_.gather_values.set_to_zero(stream_);
     }

@@ -15,6 +15,11 @@ template <class T>
 void spread_inverse_out_weight(const NodeId* column_indices, EdgeIndex links,
                                const double* inverse_out_weight, T* values, cudaStream_t stream);
 
+/// out_weight[i] = 1 / inverse_out_weight[order[i]], 0 where that is 0 (order null: of node i).
+template <class T>
+void out_weights(const double* inverse_out_weight, const NodeId* order, std::uint64_t nodes,
+                 T* out_weight, cudaStream_t stream);
+
 /// A transition matrix in device memory, as TransitionMatrix describes it, its values in T.
 /// Kernels take it as it is or make a layout of their own from it.
 template <class T>

@@ -7,7 +7,6 @@
 #include "gpu/iteration_loop.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/rank_update.cuh"
-#include "gpu/renumber.cuh"
 #include "gpu/residual.cuh"
 #include "gpu/spmv.cuh"
 
@@ -22,25 +21,22 @@ class PreparedGraph {
                 const EngineOptions& options)
       : graph_(uploaded(matrix, options.threads)),
         spmv_(kernel.make<T>(graph_, stream_)),
-        inverse_out_weight_(renumbered() ? matrix.node_count() : 0),
-        x_in_node_order_(renumbered() ? matrix.node_count() : 0),
+        out_weight_(matrix.node_count()),
         x_(matrix.node_count()),
         y_(matrix.node_count()),
         z_(matrix.node_count()),
         sums_(2),
         block_sums_(most_sum_blocks),
-        alpha_(2),
+        scalars_(3),
         loop_([this](cudaStream_t stream) { queue_iteration(stream); }, sums_.data(),
               options.device_loop) {
-    if (!renumbered()) return;
-    to_kernel_order(spmv_->order(), graph_.node_count(), graph_.inverse_out_weight(),
-                    inverse_out_weight_.data(), stream_);
-    stream_.wait();
+    out_weights(graph_.inverse_out_weight(), spmv_->order(), graph_.node_count(),
+                out_weight_.data(), stream_);
   }
 
   [[nodiscard]] static std::size_t bytes(const TransitionMatrix& matrix, const SpmvKernel& kernel) {
     return DeviceGraph<T>::bytes(matrix) + kernel.extra_bytes(matrix, sizeof(T)) +
-           matrix.node_count() * (sizeof(double) + 2 * sizeof(T)) +
+           matrix.node_count() * (sizeof(double) + 3 * sizeof(T)) +
            (2 + most_sum_blocks) * sizeof(NodeSums);
   }
 
@@ -59,13 +55,13 @@ class PreparedGraph {
   class Running final : public Iteration {
    public:
     Running(PreparedGraph& prepared, double alpha) : prepared_(prepared), alpha_(alpha) {
-      // From x = y = 0, one update with alpha = 0 makes x uniform, and z and the dangling mass
+      // From y = z = 0, one update with alpha = 0 makes x uniform, and z and the dangling mass
       // belong to it.
-      prepared.alpha_.upload(std::array{alpha, 0.0});
-      prepared.x_.set_to_zero(prepared.stream_);
+      prepared.scalars_.upload(std::array{alpha, 0.0, 0.0});
       prepared.y_.set_to_zero(prepared.stream_);
+      prepared.z_.set_to_zero(prepared.stream_);
       prepared.sums_.set_to_zero(prepared.stream_);
-      update_ranks(prepared.state(prepared.alpha_.data() + 1), prepared.stream_);
+      update_ranks(prepared.state(prepared.scalars_.data() + 1), prepared.stream_);
     }
 
     std::vector<double> advance(double target, std::uint32_t limit) override {
@@ -73,9 +69,10 @@ class PreparedGraph {
     }
 
     double residual() override {
+      prepared_.write_scores();
       NodeSums* const result = prepared_.sums_.data() + 1;
       residual_l1({prepared_.graph_.exact_in_links(), prepared_.graph_.inverse_out_weight(),
-                   prepared_.in_node_order().data(), prepared_.sums_.data()},
+                   prepared_.x_.data(), prepared_.sums_.data()},
                   alpha_, prepared_.block_sums_.data(), result, prepared_.stream_);
       NodeSums& fetched = prepared_.fetched_[0];
       PAGERANK_CUDA(cudaMemcpyAsync(&fetched, result, sizeof(NodeSums), cudaMemcpyDeviceToHost,
@@ -85,9 +82,9 @@ class PreparedGraph {
     }
 
     std::vector<double> scores() override {
-      const DeviceBuffer<double>& scores = prepared_.in_node_order();
+      prepared_.write_scores();
       prepared_.stream_.wait();
-      return scores.download();
+      return prepared_.x_.download();
     }
 
    private:
@@ -100,29 +97,21 @@ class PreparedGraph {
     return {matrix, ring};
   }
 
-  /// The kernel has an order of the nodes of its own.
-  [[nodiscard]] bool renumbered() const { return spmv_->order() != nullptr; }
-
-  /// x, as soon as the stream has come so far.
-  [[nodiscard]] const DeviceBuffer<double>& in_node_order() {
-    if (!renumbered()) return x_;
-    to_node_order(spmv_->order(), graph_.node_count(), x_.data(), x_in_node_order_.data(), stream_);
-    return x_in_node_order_;
-  }
+  /// The ranks in node order to x_.
+  void write_scores() { write_ranks(state(scalars_.data()), spmv_->order(), x_.data(), stream_); }
 
   void queue_iteration(cudaStream_t stream) {
     spmv_->multiply(z_.data(), y_.data(), stream);
-    update_ranks(state(alpha_.data()), stream);
+    update_ranks(state(scalars_.data()), stream);
   }
 
   [[nodiscard]] RankState<T> state(const double* alpha) {
     return {.nodes = graph_.node_count(),
-            .x = x_.data(),
             .z = z_.data(),
             .y = y_.data(),
-            .inverse_out_weight =
-                renumbered() ? inverse_out_weight_.data() : graph_.inverse_out_weight(),
+            .out_weight = out_weight_.data(),
             .alpha = alpha,
+            .base = scalars_.data() + 2,
             .sums = sums_.data(),
             .block_sums = block_sums_.data()};
   }
@@ -130,12 +119,12 @@ class PreparedGraph {
   Stream stream_;
   DeviceGraph<T> graph_;
   std::unique_ptr<Spmv<T>> spmv_;
-  DeviceBuffer<double> inverse_out_weight_, x_in_node_order_;  ///< Where the kernel renumbers.
-  DeviceBuffer<double> x_;  ///< In the kernel's order, as all below.
+  DeviceBuffer<T> out_weight_;  ///< In the kernel's order, as y_ and z_.
+  DeviceBuffer<double> x_;      ///< In node order; where scores are written.
   DeviceBuffer<T> y_, z_;
   DeviceBuffer<NodeSums> sums_;  ///< Of the iteration, of the residual.
   DeviceBuffer<NodeSums> block_sums_;
-  DeviceBuffer<double> alpha_;  ///< Of the iteration, of its start (0).
+  DeviceBuffer<double> scalars_;  ///< alpha of the iteration, of its start (0), base.
   PinnedArray<NodeSums> fetched_{1};
   IterationLoop loop_;
 };

@@ -5,22 +5,23 @@
 
 namespace pagerank::gpu {
 
-/// The state of a running solve in device memory; arrays of one element a node. What the SpMV
-/// gathers and leaves is in T; the ranks stay in double, so that float costs them few digits.
+/// The state of a running solve in device memory; arrays of one element a node, in the kernel's
+/// order. The ranks x themselves are not stored: z and out_weight tell the last ones well enough to
+/// measure a change, y and base the next ones exactly.
 template <class T>
 struct RankState {
   std::uint64_t nodes;
-  double* x;                         ///< The ranks.
-  T* z;                              ///< x * inverse_out_weight: what the SpMV gathers.
-  const T* y;                        ///< What the SpMV left: B x.
-  const double* inverse_out_weight;  ///< 0 marks a dangling node.
-  const double* alpha;               ///< One element: a recorded iteration serves any alpha.
-  NodeSums* sums;                    ///< Of the iteration before, then of this one.
-  NodeSums* block_sums;              ///< most_sum_blocks elements of scratch.
+  T* z;                  ///< What the SpMV gathers: x / out_weight; of dangling nodes x.
+  const T* y;            ///< What the SpMV left: B x.
+  const T* out_weight;   ///< What x is divided by; 0 marks a dangling node.
+  const double* alpha;   ///< One element: a recorded iteration serves any alpha.
+  double* base;          ///< One element: x = alpha * y + base.
+  NodeSums* sums;        ///< Of the iteration before, then of this one.
+  NodeSums* block_sums;  ///< most_sum_blocks elements of scratch.
 
-  /// What update_ranks() moves at least: x read and written, y, inverse_out_weight, z.
+  /// What update_ranks() moves at least: y, out_weight, z read and written.
   [[nodiscard]] static std::uint64_t bytes_to_update(std::uint64_t nodes) {
-    return nodes * (3 * sizeof(double) + 2 * sizeof(T));
+    return nodes * 4 * sizeof(T);
   }
 };
 
@@ -30,7 +31,16 @@ struct RankState {
 template <class T>
 void update_ranks(const RankState<T>& state, cudaStream_t stream);
 
+/// x[order[i]] = the rank that the last update_ranks() gave to element i (order null: x[i]). Only
+/// queues the work.
+template <class T>
+void write_ranks(const RankState<T>& state, const NodeId* order, double* x, cudaStream_t stream);
+
 extern template void update_ranks<float>(const RankState<float>&, cudaStream_t);
 extern template void update_ranks<double>(const RankState<double>&, cudaStream_t);
+extern template void write_ranks<float>(const RankState<float>&, const NodeId*, double*,
+                                        cudaStream_t);
+extern template void write_ranks<double>(const RankState<double>&, const NodeId*, double*,
+                                         cudaStream_t);
 
 }  // namespace pagerank::gpu

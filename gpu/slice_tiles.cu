@@ -152,7 +152,7 @@ SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
   algorithms.exclusive_sum(steps.data(), first_step_.data(), tiles_ + 1);
   steps_ = algorithms.fetch(first_step_.data() + tiles_);
 
-  ends_ = DeviceBuffer<std::uint32_t>(steps_ / 16 + 3, stream);
+  ends_ = DeviceBuffer<std::uint32_t>(steps_ / 16 + 4, stream);
   ends_.set_to_zero(stream);
   if (slices_ > 0) {
     mark_ends<<<blocks_for(slices_, block_size), block_size, 0, stream>>>(
@@ -161,9 +161,11 @@ SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
     PAGERANK_CUDA_LAUNCHED(mark_ends);
   }
   const std::uint64_t words = steps_ * warp_size;
-  ids_ = DeviceBuffer<std::uint32_t>(words + 2 * SliceWalk::batch * warp_size, stream);
-  PAGERANK_CUDA(cudaMemsetAsync(ids_.data() + words, 0,
-                                2 * SliceWalk::batch * warp_size * sizeof(std::uint32_t), stream));
+  ids_ = DeviceBuffer<std::uint32_t>(
+      words + SliceWalk::batches_beyond * SliceWalk::batch * warp_size, stream);
+  PAGERANK_CUDA(cudaMemsetAsync(
+      ids_.data() + words, 0,
+      SliceWalk::batches_beyond * SliceWalk::batch * warp_size * sizeof(std::uint32_t), stream));
 }
 
 void SliceTiles::cut(const std::uint32_t* begins, const std::uint32_t* ends, std::uint64_t count,

@@ -129,6 +129,35 @@ void run_spmv(const BenchOptions& options, const TransitionMatrix& matrix, Bench
   }
 }
 
+/// Seconds of one iteration, each the difference between a solve of few iterations and one of many:
+/// without what a solve does once.
+std::vector<double> time_iterations(Engine& engine, const BenchOptions& options) {
+  constexpr std::uint32_t few = 4, more = 32;
+  struct Solve {
+    double seconds;
+    std::uint32_t iterations;
+  };
+  const auto solve = [&](std::uint32_t iterations) -> Solve {
+    const Stopwatch one;
+    // A tolerance that is hardly reached: the change would have to be 0.
+    const Solution solution = engine.solve(
+        {.alpha = options.alpha},
+        {.tolerance = std::numeric_limits<double>::min(), .max_iterations = iterations});
+    return {one.seconds(), solution.iterations};
+  };
+  std::vector<double> samples;
+  for (const Stopwatch all;
+       samples.size() < 3 || (all.seconds() < options.seconds && samples.size() < 100);) {
+    const Solve less = solve(few), all_of_it = solve(few + more);
+    const bool differ = all_of_it.iterations > less.iterations;
+    samples.push_back(differ ? std::max(1e-9, all_of_it.seconds - less.seconds) /
+                                   (all_of_it.iterations - less.iterations)
+                             : all_of_it.seconds / all_of_it.iterations);
+    if (all.seconds() > 20 * options.seconds) break;
+  }
+  return samples;
+}
+
 /// One row of "solve" from an engine that took `prepare_seconds` to make.
 BenchmarkRow measure_solve(Engine& engine, const BenchOptions& options, BenchmarkRow row,
                            Solution& solution) {
@@ -142,9 +171,7 @@ BenchmarkRow measure_solve(Engine& engine, const BenchOptions& options, Benchmar
     whole.push_back(one.seconds());
     if (all.seconds() > 20 * options.seconds) break;  // large graphs on few cores
   }
-  std::vector<double> iterations = whole;
-  for (double& seconds : iterations) seconds /= std::max(1U, solution.iterations);
-  set_samples(row, iterations);
+  set_samples(row, time_iterations(engine, options));
   row.bytes = engine.bytes_per_iteration();
   row.iterations = solution.iterations;
   row.solve_seconds = median(whole);
