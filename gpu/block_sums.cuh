@@ -16,6 +16,21 @@ struct NodeSums {
 inline constexpr unsigned sum_block_size = 256;
 inline constexpr unsigned most_sum_blocks = 1024;
 
+#ifdef __CUDACC__
+/// The sum of block_sums[0 .. blocks), in thread 0; for a block of sum_block_size threads.
+[[nodiscard]] __device__ inline NodeSums sum_of_blocks(const NodeSums* block_sums,
+                                                       unsigned blocks) {
+  double change = 0, dangling_mass = 0;
+  for (unsigned block = threadIdx.x; block < blocks; block += sum_block_size) {
+    change += block_sums[block].change;
+    dangling_mass += block_sums[block].dangling_mass;
+  }
+  change = block_sum<sum_block_size>(change);
+  dangling_mass = block_sum<sum_block_size>(dangling_mass);
+  return {change, dangling_mass};
+}
+#endif
+
 /// *total = sum of block_sums[0 .. blocks).
 void add_block_sums(const NodeSums* block_sums, unsigned blocks, NodeSums* total,
                     cudaStream_t stream);

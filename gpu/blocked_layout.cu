@@ -238,12 +238,12 @@ __global__ void fill_long_ids(const LongRow* rows, RunSlots slots, std::uint16_t
 /// A giant's piece that one warp adds up.
 constexpr std::uint32_t most_runs_of_piece = 1024;
 
-/// What rows of a class sort by within their block: long ones first, then by falling number of
-/// runs, then those without (and giants, whose sum comes from elsewhere).
+/// What rows of a class sort by within their block: long ones (and giants, alone in theirs) first,
+/// then by falling number of runs, then those without.
 constexpr std::uint32_t class_bits = 8, class_short = 1, class_empty = 255;
 
-__host__ __device__ std::uint32_t row_class(std::uint32_t runs, std::uint32_t most_runs_of_row) {
-  if (runs == 0 || runs > most_runs_of_row) return class_empty;
+__host__ __device__ std::uint32_t row_class(std::uint32_t runs) {
+  if (runs == 0) return class_empty;
   return runs > longest_list ? 0 : class_short + longest_list - runs;
 }
 
@@ -618,11 +618,10 @@ struct Builder {
     std::uint32_t* const key = keys.data();
     NodeId* const number = rows.data();
     const std::uint32_t *const counts = counts_.data(), *const block_of_row = block_of_row_.data();
-    const std::uint32_t most = most_runs_of_row();
     queue_for_each(
         nodes,
         [=] __device__(std::uint64_t row) {
-          key[row] = block_of_row[row] << class_bits | row_class(counts[row], most);
+          key[row] = block_of_row[row] << class_bits | row_class(counts[row]);
           number[row] = static_cast<NodeId>(row);
         },
         stream_);
@@ -682,7 +681,6 @@ struct Builder {
 
   void lay_out_combine() {
     const std::uint64_t blocks = blocks_, nodes = nodes_;
-    const std::uint32_t most = most_runs_of_row();
     // By position and row block.
     DeviceBuffer<std::uint16_t> lengths(nodes, stream_);
     DeviceBuffer<std::uint64_t> short_begin(blocks, stream_), empty_begin(blocks, stream_);
@@ -763,6 +761,7 @@ struct Builder {
     std::vector<RowBlock> row_blocks = algorithms_.fetch(layout_.row_blocks.data(), blocks_);
     for (RowBlock& block : row_blocks) block.long_begin = block.long_end = 0;
     std::vector<Giant> giants;
+    std::vector<std::uint32_t> giant_of_piece;
     std::vector<LongRow> long_rows;
     std::uint64_t ids = 0;
     const auto add = [&](std::uint32_t block, std::uint64_t target, std::uint32_t first_run,
@@ -784,6 +783,7 @@ struct Builder {
       for (std::uint32_t done = 0; done < row.runs; ++pieces) {
         const std::uint32_t length = std::min(most_runs_of_piece, row.runs - done);
         add(row.block + done / piece_runs(), nodes_ + pieces, row.first_run + done, length);
+        giant_of_piece.push_back(static_cast<std::uint32_t>(giants.size() - 1));
         done += length;
       }
       giants.back().end = pieces;
@@ -791,7 +791,8 @@ struct Builder {
     layout_.row_blocks.upload(row_blocks);
     layout_.long_rows = DeviceBuffer<LongRow>(std::span<const LongRow>(long_rows));
     layout_.giants = DeviceBuffer<Giant>(std::span<const Giant>(giants));
-    layout_.giant_pieces = pieces;
+    layout_.giant_of_piece =
+        DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(giant_of_piece));
     layout_.long_ids = DeviceBuffer<std::uint16_t>(ids, stream_);
     if (long_rows.empty()) return;
     fill_long_ids<<<static_cast<unsigned>(long_rows.size()), 128, 0, stream_>>>(

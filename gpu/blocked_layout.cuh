@@ -83,7 +83,7 @@ struct BlockedLayout {
   DeviceBuffer<LongRow> long_rows;
   DeviceBuffer<std::uint16_t> long_ids;
   DeviceBuffer<Giant> giants;
-  std::uint32_t giant_pieces = 0;
+  DeviceBuffer<std::uint32_t> giant_of_piece;
 };
 
 }  // namespace pagerank::gpu

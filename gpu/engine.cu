@@ -28,8 +28,8 @@ class PreparedGraph {
         sums_(2),
         block_sums_(most_sum_blocks),
         scalars_(3),
-        loop_([this](cudaStream_t stream) { queue_iteration(stream); }, sums_.data(),
-              options.device_loop) {
+        loop_([this](cudaStream_t stream) { queue_iteration(stream); }, block_sums_.data(),
+              update_blocks(matrix.node_count()), sums_.data(), options.device_loop) {
     out_weights(graph_.inverse_out_weight(), spmv_->order(), graph_.node_count(),
                 out_weight_.data(), stream_);
   }
@@ -62,6 +62,8 @@ class PreparedGraph {
       prepared.z_.set_to_zero(prepared.stream_);
       prepared.sums_.set_to_zero(prepared.stream_);
       update_ranks(prepared.state(prepared.scalars_.data() + 1), prepared.stream_);
+      add_block_sums(prepared.block_sums_.data(), update_blocks(prepared.graph_.node_count()),
+                     prepared.sums_.data(), prepared.stream_);
     }
 
     std::vector<double> advance(double target, std::uint32_t limit) override {

@@ -6,11 +6,15 @@
 namespace pagerank::gpu {
 namespace {
 
-/// The last kernel of an iteration: notes its change and decides whether there is another.
+/// The last kernel of an iteration, one block: adds up its sums, notes its change and decides
+/// whether there is another.
 template <bool in_graph>
-__global__ void end_iteration(const NodeSums* sums, LoopControl* control,
-                              cudaGraphConditionalHandle condition) {
-  const double change = sums->change;
+__global__ void end_iteration(const NodeSums* block_sums, unsigned blocks, NodeSums* sums,
+                              LoopControl* control, cudaGraphConditionalHandle condition) {
+  const NodeSums sum = sum_of_blocks(block_sums, blocks);
+  if (threadIdx.x > 0) return;
+  *sums = sum;
+  const double change = sum.change;
   control->changes[control->iterations] = change;
   ++control->iterations;
   if constexpr (in_graph) {
@@ -29,7 +33,8 @@ cudaError_t add_while_node(cudaGraph_t graph, cudaGraphNodeParams& params) {
 }
 
 /// A graph that is one WHILE node around what `queue` and end_iteration() do.
-CudaGraph record_while_graph(const std::function<void(cudaStream_t)>& queue, const NodeSums* sums,
+CudaGraph record_while_graph(const std::function<void(cudaStream_t)>& queue,
+                             const NodeSums* block_sums, unsigned blocks, NodeSums* sums,
                              LoopControl* control) {
   cudaGraph_t created = nullptr;
   PAGERANK_CUDA(cudaGraphCreate(&created, 0));
@@ -49,7 +54,8 @@ CudaGraph record_while_graph(const std::function<void(cudaStream_t)>& queue, con
   PAGERANK_CUDA(cudaStreamBeginCaptureToGraph(stream, body, nullptr, nullptr, 0,
                                               cudaStreamCaptureModeRelaxed));
   queue(stream);
-  end_iteration<true><<<1, 1, 0, stream>>>(sums, control, condition);
+  end_iteration<true>
+      <<<1, sum_block_size, 0, stream>>>(block_sums, blocks, sums, control, condition);
   PAGERANK_CUDA_LAUNCHED(end_iteration);
   PAGERANK_CUDA(cudaStreamEndCapture(stream, &body));
 
@@ -67,11 +73,11 @@ bool can_loop_on_device() {
 
 }  // namespace
 
-IterationLoop::IterationLoop(std::function<void(cudaStream_t)> queue, const NodeSums* sums,
-                             bool on_device)
-    : queue_(std::move(queue)), sums_(sums), control_(1) {
+IterationLoop::IterationLoop(std::function<void(cudaStream_t)> queue, const NodeSums* block_sums,
+                             unsigned blocks, NodeSums* sums, bool on_device)
+    : queue_(std::move(queue)), block_sums_(block_sums), blocks_(blocks), sums_(sums), control_(1) {
   if (!on_device || !can_loop_on_device()) return;
-  graph_ = record_while_graph(queue_, sums_, control_.data());
+  graph_ = record_while_graph(queue_, block_sums_, blocks_, sums_, control_.data());
   cudaGraphExec_t executable = nullptr;
   if (cudaGraphInstantiate(&executable, graph_.get(), 0) != cudaSuccess) {
     cudaGetLastError();  // something in the iteration may not stand in a WHILE node
@@ -97,8 +103,8 @@ std::vector<double> IterationLoop::run(double target, unsigned limit, const Stre
   } else {
     for (bool go_on = true; go_on;) {
       queue_(stream);
-      end_iteration<false>
-          <<<1, 1, 0, stream>>>(sums_, control_.data(), cudaGraphConditionalHandle{});
+      end_iteration<false><<<1, sum_block_size, 0, stream>>>(
+          block_sums_, blocks_, sums_, control_.data(), cudaGraphConditionalHandle{});
       PAGERANK_CUDA_LAUNCHED(end_iteration);
       copy(host_control_.data(), control_.data(), cudaMemcpyDeviceToHost);
       stream.wait();

@@ -26,11 +26,12 @@ struct LoopControl {
 /// plain loop that asks after every iteration.
 class IterationLoop {
  public:
-  /// `queue` queues one iteration into the stream it is given and leaves the iteration's sums in
-  /// `sums`. It is called now, to record the graph, and again for each iteration of a plain loop;
-  /// what it queues must not change between runs.
+  /// `queue` queues one iteration into the stream it is given and leaves `blocks` block sums, which
+  /// the loop adds up to *sums. It is called now, to record the graph, and again for each iteration
+  /// of a plain loop; what it queues must not change between runs.
   /// `on_device` false makes a plain loop in any case.
-  IterationLoop(std::function<void(cudaStream_t)> queue, const NodeSums* sums, bool on_device);
+  IterationLoop(std::function<void(cudaStream_t)> queue, const NodeSums* block_sums,
+                unsigned blocks, NodeSums* sums, bool on_device);
   IterationLoop(const IterationLoop&) = delete;
   IterationLoop& operator=(const IterationLoop&) = delete;
 
@@ -43,7 +44,9 @@ class IterationLoop {
 
  private:
   std::function<void(cudaStream_t)> queue_;
-  const NodeSums* sums_;
+  const NodeSums* block_sums_;
+  unsigned blocks_;
+  NodeSums* sums_;
   DeviceBuffer<LoopControl> control_;
   PinnedArray<LoopControl> host_control_{1};
   CudaGraph graph_;           ///< Owns the condition: lives as long as what was made of it.

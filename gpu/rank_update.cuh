@@ -27,9 +27,12 @@ struct RankState {
 
 /// Everything of an iteration but the SpMV, in one pass over the nodes: regularise
 /// (x = alpha y + (alpha * dangling mass + 1 - alpha) / n), scale the next z, and add up the L1
-/// change and the new dangling mass. Only queues the work.
+/// change and the new dangling mass: leaves update_blocks() block sums, which are to be added to
+/// `sums`. Only queues the work.
 template <class T>
 void update_ranks(const RankState<T>& state, cudaStream_t stream);
+
+[[nodiscard]] unsigned update_blocks(std::uint64_t nodes);
 
 /// x[order[i]] = the rank that the last update_ranks() gave to element i (order null: x[i]). Only
 /// queues the work.

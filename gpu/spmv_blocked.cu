@@ -93,7 +93,10 @@ struct CombineArguments {
   const SliceRange* ranges;
   const LongRow* long_rows;
   const std::uint16_t* long_ids;
-  double* giant_sums;
+  const Giant* giants;
+  const std::uint32_t* giant_of_piece;
+  double* piece_sums;           ///< Of giants.
+  std::uint32_t* pieces_ready;  ///< Of each giant; 0 before and after.
 };
 
 /// A row block's partial sums to shared memory, segment by segment, a half warp each; without
@@ -111,6 +114,33 @@ __device__ void fetch_segments(const CombineArguments<T>& arguments, const T* pa
       __pipeline_memcpy_async(slots + segment.slot + i, from + i, sizeof(T));
     }
   }
+}
+
+/// Notes the sum of a giant's piece; the warp that brings the last adds them up, in their order
+/// whoever that is. For a whole warp, the sum in lane 0.
+template <class T>
+__device__ void add_piece(const CombineArguments<T>& arguments, std::uint64_t piece, double sum,
+                          T* y) {
+  const unsigned lane = threadIdx.x % warp_size;
+  const std::uint32_t index = arguments.giant_of_piece[piece];
+  const Giant giant = arguments.giants[index];
+  const std::uint32_t pieces = giant.end - giant.begin;
+  std::uint32_t before = 0;
+  if (lane == 0) {
+    arguments.piece_sums[piece] = sum;
+    __threadfence();
+    before = atomicAdd(arguments.pieces_ready + index, 1);
+  }
+  if (__shfl_sync(full_warp, before, 0) + 1 < pieces) return;
+  __threadfence();
+  double whole = 0;
+  for (std::uint32_t p = giant.begin + lane; p < giant.end; p += warp_size) {
+    whole += __ldcg(arguments.piece_sums + p);
+  }
+  whole = warp_sum(whole);
+  if (lane > 0) return;
+  y[giant.position] = static_cast<T>(whole);
+  arguments.pieces_ready[index] = 0;
 }
 
 /// Pass 2: the sums of a block of rows.
@@ -141,30 +171,17 @@ __global__ void __launch_bounds__(threads, resident)
       sum += slots[arguments.long_ids[row.first_id + i]];
     }
     sum = warp_sum(sum);
-    if (lane > 0) continue;
-    if (row.target < arguments.nodes) {
+    if (row.target >= arguments.nodes) {
+      add_piece(arguments, row.target - arguments.nodes, sum, y);
+    } else if (lane == 0) {
       y[row.target] = static_cast<T>(sum);
-    } else {
-      arguments.giant_sums[row.target - arguments.nodes] = sum;
     }
+    __syncwarp();
   }
   __syncwarp();
   T* const out =
       y + rows.short_begin + std::uint64_t{range.slice - rows.first_slice} * warp_size + lane;
   walk.template sum<false, true>(slots, static_cast<const T*>(nullptr), out, y + rows.empty_begin);
-}
-
-/// The rows that took more than one row block; a warp each.
-template <class T>
-__global__ void add_giants(const Giant* giants, std::uint32_t count, const double* sums, T* y) {
-  const std::uint64_t index = global_thread_index() / warp_size;
-  if (index >= count) return;
-  const unsigned lane = threadIdx.x % warp_size;
-  const Giant giant = giants[index];
-  double sum = 0;
-  for (std::uint32_t i = giant.begin + lane; i < giant.end; i += warp_size) sum += sums[i];
-  sum = warp_sum(sum);
-  if (lane == 0) y[giant.position] = static_cast<T>(sum);
 }
 
 /// Before it is prepared all that is known is how many runs there can be: between what the layout
@@ -180,8 +197,10 @@ class BlockedSpmv final : public Spmv<T> {
   BlockedSpmv(const DeviceGraph<T>& graph, cudaStream_t stream)
       : layout_(graph, stream),
         partials_(layout_.partials),
-        giant_sums_(layout_.giant_pieces),
+        piece_sums_(layout_.giant_of_piece.size()),
+        pieces_ready_(layout_.giants.size()),
         weighted_(layout_.gather_values.size() > 0) {
+    pieces_ready_.set_to_zero(stream);
     for (const auto kernel : {gather_runs<T, false>, gather_runs<T, true>}) {
       PAGERANK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          static_cast<int>(gather_shared())));
@@ -212,17 +231,13 @@ class BlockedSpmv final : public Spmv<T> {
                                         .ranges = layout_.combine_ranges.data(),
                                         .long_rows = layout_.long_rows.data(),
                                         .long_ids = layout_.long_ids.data(),
-                                        .giant_sums = giant_sums_.data()};
+                                        .giants = layout_.giants.data(),
+                                        .giant_of_piece = layout_.giant_of_piece.data(),
+                                        .piece_sums = piece_sums_.data(),
+                                        .pieces_ready = pieces_ready_.data()};
     combine()<<<static_cast<unsigned>(layout_.row_blocks.size()), layout_.shape.threads,
                 combine_shared(), stream>>>(arguments, partials_.data(), y);
     PAGERANK_CUDA_LAUNCHED(combine_runs);
-
-    if (layout_.giants.size() == 0) return;
-    constexpr unsigned block_size = 128;
-    const auto giants = static_cast<std::uint32_t>(layout_.giants.size());
-    add_giants<<<blocks_for(std::uint64_t{giants} * warp_size, block_size), block_size, 0,
-                 stream>>>(layout_.giants.data(), giants, giant_sums_.data(), y);
-    PAGERANK_CUDA_LAUNCHED(add_giants);
   }
 
   [[nodiscard]] const NodeId* order() const override { return layout_.order.data(); }
@@ -246,7 +261,8 @@ class BlockedSpmv final : public Spmv<T> {
 
   BlockedLayout<T> layout_;
   DeviceBuffer<T> partials_;
-  DeviceBuffer<double> giant_sums_;
+  DeviceBuffer<double> piece_sums_;
+  DeviceBuffer<std::uint32_t> pieces_ready_;
   bool weighted_;
 };
 
