@@ -47,7 +47,7 @@ class Iteration {
   /// ||G(x) - x||_1 of the current x, as error_from_residual() wants it.
   virtual double residual() = 0;
   /// The current x in node order.
-  virtual std::vector<double> scores() = 0;
+  virtual Array<double> scores() = 0;
 };
 
 /// The stop rule, shared by all engines. Iterates until the change promises the tolerance, and from

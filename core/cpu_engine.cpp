@@ -43,7 +43,7 @@ class CpuIteration final : public Iteration {
 
   double residual() override { return residual_l1(matrix_, problem_, x_, threads_); }
 
-  std::vector<double> scores() override { return x_; }
+  Array<double> scores() override { return {x_.begin(), x_.end()}; }
 
  private:
   [[nodiscard]] T scaled(NodeId i) const { return T(x_[i] * matrix_.inverse_out_weight[i]); }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/array.hpp"
 #include "core/types.hpp"
 
 namespace pagerank {
@@ -41,7 +42,7 @@ struct SolveOptions {
 };
 
 struct Solution {
-  std::vector<double> scores;  ///< One a node, in the order of the graph's node ids.
+  Array<double> scores;  ///< One a node, in the order of the graph's node ids.
   std::uint32_t iterations = 0;
 
   /// The certificate below is within the tolerance.

@@ -29,7 +29,7 @@ class Scripted final : public Iteration {
     ++residual_calls;
     return residuals_.at(std::min(steps_, residuals_.size()) - 1);
   }
-  std::vector<double> scores() override { return {1}; }
+  Array<double> scores() override { return {1}; }
   int residual_calls = 0;
   std::uint32_t batch = 1;  ///< Iterations without asking, as a GPU does.
 

@@ -60,7 +60,7 @@ std::string read_file(const fs::path& path) {
   return bytes;
 }
 
-double l1_distance(const std::vector<double>& a, const std::vector<double>& b) {
+double l1_distance(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size()) return std::nan("");
   long double distance = 0;
   for (std::size_t i = 0; i < a.size(); ++i) distance += std::abs(a[i] - b[i]);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ void write_file(const fs::path& path, const std::string& bytes);
 void write_gzip_file(const fs::path& path, const std::string& bytes);
 [[nodiscard]] std::string read_file(const fs::path& path);  ///< Decompresses .gz.
 
-[[nodiscard]] double l1_distance(const std::vector<double>& a, const std::vector<double>& b);
+[[nodiscard]] double l1_distance(std::span<const double> a, std::span<const double> b);
 
 /// What a finished run of the program left.
 struct RunResult {
