@@ -685,6 +685,7 @@ struct Builder {
     DeviceBuffer<std::uint16_t> lengths(nodes, stream_);
     DeviceBuffer<std::uint64_t> short_begin(blocks, stream_), empty_begin(blocks, stream_);
     layout_.row_blocks = DeviceBuffer<RowBlock>(blocks, stream_);
+    layout_.row_blocks.set_to_zero(stream_);
     std::uint16_t* const length = lengths.data();
     std::uint64_t *const begin = short_begin.data(), *const end = empty_begin.data();
     RowBlock* const row_blocks = layout_.row_blocks.data();

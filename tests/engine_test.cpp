@@ -389,6 +389,52 @@ TEST_CASE("every kernel multiplies as the reference does, with values and withou
   }
 }
 
+TEST_CASE("rows of any length and nodes in many windows: every balanced kernel multiplies right") {
+  if (tested_engines() != "gpu") return;
+  // For blocked: giants of one and of several row blocks, rows that warps add up, lists of every
+  // length, and rows without links, over two windows of floats and four of doubles.
+  std::mt19937_64 random(41);
+  constexpr NodeId nodes = 100'000;
+  EdgeList edges;
+  edges.node_count = nodes;
+  const auto row = [&](NodeId target, std::size_t links) {
+    for (std::size_t k = 0; k < links; ++k) {
+      edges.add_entry(SourceIndex::row, static_cast<NodeId>(random() % nodes), target);
+    }
+  };
+  row(0, 1'300'000);
+  row(60'000, 200'000);
+  row(nodes - 1, 150'000);
+  for (NodeId i = 0; i < 300; ++i) row(1000 + 7 * i, i);
+  for (NodeId i = 0; i < 20; ++i) row(70'000 + i, 9000);
+  for (NodeId i = 0; i < 5000; ++i) row(static_cast<NodeId>(random() % nodes), 3);
+  for (std::size_t k = 0; k < 5000; ++k) edges.add_entry(SourceIndex::row, 5, 6);  // repeated
+  const TransitionMatrix matrix = make_transition_matrix(edges);
+  std::vector<double> x(nodes), scaled(nodes);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<double>(1 + i * 7919 % 11);
+    scaled[i] = x[i] * matrix.inverse_out_weight[i];
+  }
+  for (const Precision precision : {Precision::float64, Precision::float32}) {
+    for (const bool values : {false, true}) {
+      const std::vector<double> reference = multiply(matrix.in_links, values ? scaled : x);
+      gpu::SpmvBenchmark benchmark(matrix, 0, precision, values);
+      for (const char* const kernel : {"blocked", "balanced"}) {
+        CAPTURE(std::string(kernel));
+        std::vector<double> first, again;
+        for (std::vector<double>* y : {&first, &again}) {
+          (void)benchmark.run(kernel, x, *y, {.seconds = 0, .least_samples = 1});
+        }
+        CHECK(first == again);
+        CHECK(app::bench::compare_sums(
+                  first, reference,
+                  {.precision = precision, .narrow = kernel[1] == 'l', .whole = !values})
+                  .correct);
+      }
+    }
+  }
+}
+
 TEST_CASE("pagerank-bench has a row for every kernel, and a time for every right one") {
   if (tested_engines() != "gpu") return;
   app::bench::BenchOptions options;
