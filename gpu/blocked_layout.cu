@@ -24,8 +24,7 @@ BlockedShape shape_for(std::uint64_t nodes) {
           .local_bits = wide ? 15U : 16U,
           .capacity = (large ? 28U : 18U) * 1024 / (wide ? 2 : 1),
           .threads = large ? 512U : 384U,
-          .resident = large ? 2U : 3U,
-          .gather_warps = 24};
+          .resident = large ? 2U : 3U};
 }
 
 /// A link as it is sorted: window, row, and column within the window, from the high bits down.
@@ -851,7 +850,7 @@ struct Builder {
     layout_.pieces = DeviceBuffer<std::uint32_t>(Numbers(pieces));
     layout_.block_pieces = DeviceBuffer<std::uint32_t>(Numbers(block_pieces));
     const DeviceBuffer<std::uint32_t> first_tiles{Numbers(begins)}, last_tiles{Numbers(ends)};
-    const std::uint32_t warps = layout_.shape.gather_warps;
+    constexpr std::uint32_t warps = gather_threads / warp_size;
     layout_.gather_ranges = DeviceBuffer<SliceRange>(pieces.size() * warps, stream_);
     layout_.gather_tiles.cut(first_tiles.data(), last_tiles.data(), pieces.size(), warps,
                              layout_.gather_ranges.data(), stream_);

@@ -17,16 +17,18 @@ namespace pagerank::gpu {
 ///   into shared memory. A row with too many for that (a giant) has row blocks of its own.
 /// - A segment is the runs of one row block in one window: neighbours among the window's runs.
 struct BlockedShape {
-  std::uint32_t window_size;   ///< Ids are below it; window_size itself stands for 0.
-  std::uint32_t local_bits;    ///< That hold an id.
-  std::uint32_t capacity;      ///< Partial sums of a row block, with the one that is 0.
-  std::uint32_t threads;       ///< Of a block of the second pass.
-  std::uint32_t resident;      ///< Such blocks that a multiprocessor holds.
-  std::uint32_t gather_warps;  ///< Of a block of the first pass.
+  std::uint32_t window_size;  ///< Ids are below it; window_size itself stands for 0.
+  std::uint32_t local_bits;   ///< That hold an id.
+  std::uint32_t capacity;     ///< Partial sums of a row block, with the one that is 0.
+  std::uint32_t threads;      ///< Of a block of the second pass.
+  std::uint32_t resident;     ///< Such blocks that a multiprocessor holds.
 
   /// The longest row, in runs, that is not a giant.
   [[nodiscard]] __host__ __device__ std::uint32_t most_runs_of_row() const { return capacity / 8; }
 };
+
+/// Threads of a block of the first pass; a multiprocessor holds one.
+inline constexpr unsigned gather_threads = 768;
 
 /// Where the partial sums of a segment lie, and where they go.
 struct Segment {
@@ -51,7 +53,7 @@ struct LongRow {
   std::uint32_t first_run;  ///< In the runs by row; only for preparing.
 };
 
-/// A row whose pieces [begin, end) are added up at last.
+/// A row whose pieces [begin, end) are added up by whoever brings the last.
 struct Giant {
   std::uint32_t position, begin, end;
 };

@@ -17,9 +17,10 @@ struct NodeOrderView {
   }
 };
 
-/// The order of nodes in which the links of a row fall into few windows of `window_size`: as they
-/// are numbered where links reach near, by falling out-degree where a few nodes are the source of
-/// most links, whichever a sample of the links finds better.
+/// The order of nodes in which the links of a row fall into few windows of `window_size`: by
+/// falling out-degree where a few nodes are the source of most links, as they are numbered where
+/// links reach near, whichever a sample of the links finds better. In the latter case rows that are
+/// much longer than most go last.
 class NodeOrder {
  public:
   template <class T>

@@ -29,8 +29,6 @@
 namespace pagerank::gpu {
 namespace {
 
-constexpr unsigned gather_threads = 768;
-
 template <class T>
 struct GatherArguments {
   std::uint64_t nodes;
