@@ -261,6 +261,7 @@ class KeptPool {
   KeptPool& operator=(const KeptPool&) = delete;
   ~KeptPool() {
     cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &threshold_);
+    cudaDeviceSynchronize();  // only what is known to be free can be trimmed
     cudaMemPoolTrimTo(pool_, 0);
   }
 

@@ -23,7 +23,7 @@ __global__ void sample_rows(CsrView<T> matrix, const NodeId* place_of, std::uint
     if (threadIdx.x == 0) runs[blockIdx.x] = {0, 0};
     return;
   }
-  const auto words = static_cast<unsigned>(matrix.rows / window_size / 32 + 1);
+  const auto words = static_cast<unsigned>((matrix.rows - 1) / window_size / 32 + 1);
   for (unsigned w = threadIdx.x; w < words; w += block_size) seen[0][w] = seen[1][w] = 0;
   if (threadIdx.x < 2) found[threadIdx.x] = 0;
   __syncthreads();
@@ -145,7 +145,7 @@ NodeOrder::NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size,
     by_degree += sample.y;
   }
   // Renumbering costs a gather a link once, and may scatter what else is near.
-  if (by_degree <= 0.8 * as_numbered) return;
+  if (by_degree < 0.8 * as_numbered) return;
   node_at_ = {};
   place_of_ = {};
   move_long_rows_last(matrix, algorithms, node_at_, place_of_);

@@ -18,7 +18,7 @@ __global__ void measure_slices(SliceLists lists, const std::uint32_t* group_slic
         lists.begin[group] + (slice - group_slices[group]) * warp_size + lane;
     if (position < lists.end[group]) length = lists.lengths[position];
   }
-  length = __reduce_max_sync(full_warp, length);
+  length = warp_max(length);
   if (lane == 0) half_steps[slice] = length;
 }
 

@@ -94,8 +94,7 @@ class SliceWalk {
     // Beyond the range the ends are others'. The same bits for the whole warp: by a reduction, so
     // that the compiler knows it.
     const unsigned left = end_ - step_;
-    const unsigned ends =
-        __reduce_or_sync(full_warp, left < batch ? now.ends & ((1U << 2 * left) - 1) : now.ends);
+    const unsigned ends = warp_or(left < batch ? now.ends & ((1U << 2 * left) - 1) : now.ends);
     load(step_ + 2 * batch, now);
     step_ += batch;
     const auto end_list = [&] {

@@ -23,7 +23,10 @@
 // place of single contributions, and sliced ELLPACK within (A. Monakov et al., HiPEAC 2010).
 #include <cuda_pipeline.h>
 
+#include <string>
+
 #include "gpu/blocked_layout.cuh"
+#include "gpu/pagerank.hpp"
 #include "gpu/spmv.cuh"
 
 namespace pagerank::gpu {
@@ -130,6 +133,7 @@ __device__ void add_piece(const CombineArguments<T>& arguments, std::uint64_t pi
     before = atomicAdd(arguments.pieces_ready + index, 1);
   }
   if (__shfl_sync(full_warp, before, 0) + 1 < pieces) return;
+  __syncwarp();
   __threadfence();
   double whole = 0;
   for (std::uint32_t p = giant.begin + lane; p < giant.end; p += warp_size) {
@@ -141,9 +145,16 @@ __device__ void add_piece(const CombineArguments<T>& arguments, std::uint64_t pi
   arguments.pieces_ready[index] = 0;
 }
 
+// Before Ampere a multiprocessor holds too few threads (and too little of x: the kernel refuses).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr bool holds_so_many = false;
+#else
+constexpr bool holds_so_many = true;
+#endif
+
 /// Pass 2: the sums of a block of rows.
 template <class T, unsigned threads, unsigned resident>
-__global__ void __launch_bounds__(threads, resident)
+__global__ void __launch_bounds__(threads, holds_so_many ? resident : 1)
     combine_runs(CombineArguments<T> arguments, const T* partials, T* y) {
   extern __shared__ __align__(16) unsigned char shared[];
   T* const slots = reinterpret_cast<T*>(shared);
@@ -182,9 +193,24 @@ __global__ void __launch_bounds__(threads, resident)
   walk.template sum<false, true>(slots, static_cast<const T*>(nullptr), out, y + rows.empty_begin);
 }
 
+/// Windows are as large as Hopper's shared memory.
+constexpr int window_bytes = 224 << 10;
+
+void require_shared_memory() {
+  int device = 0, available = 0;
+  PAGERANK_CUDA(cudaGetDevice(&device));
+  PAGERANK_CUDA(
+      cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  if (available > window_bytes) return;
+  throw KernelRefused("kernel blocked: it needs more than " + std::to_string(window_bytes) +
+                      " bytes of shared memory a block, this GPU has " + std::to_string(available));
+}
+
 /// Before it is prepared all that is known is how many runs there can be: between what the layout
 /// takes at least, and what sorting the links takes while it is prepared.
+/// Throws KernelRefused where a multiprocessor's shared memory holds no window.
 std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
+  require_shared_memory();
   const std::size_t key_bytes = sizeof(std::uint64_t) + (matrix.weighted() ? value_bytes : 0);
   return matrix.link_count() * 2 * key_bytes + matrix.node_count() * std::size_t{16};
 }

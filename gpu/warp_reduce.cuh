@@ -15,6 +15,26 @@ __device__ inline double warp_sum(double value) {
   return value;
 }
 
+/// The bits set in any of the 32 lanes of a full warp, and their largest number, in all lanes.
+__device__ inline unsigned warp_or(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(full_warp, value);
+#else
+  for (int lanes = 1; lanes < 32; lanes *= 2) value |= __shfl_xor_sync(full_warp, value, lanes);
+  return value;
+#endif
+}
+__device__ inline unsigned warp_max(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(full_warp, value);
+#else
+  for (int lanes = 1; lanes < 32; lanes *= 2) {
+    value = max(value, __shfl_xor_sync(full_warp, value, lanes));
+  }
+  return value;
+#endif
+}
+
 /// The sum over all threads of a block of `block_size` threads (a multiple of 32, at most 1024), in
 /// thread 0: every warp adds by shuffles, the first warp adds the warps' sums. All threads of the
 /// block call it; it may be called again at once.
