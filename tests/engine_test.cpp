@@ -319,7 +319,7 @@ TEST_CASE("a graph that does not fit into the GPU's memory is refused with both 
     std::smatch match;
     REQUIRE(std::regex_search(message, match, std::regex("([0-9]{5,})")));
     const std::size_t needed = std::stoull(match[1]);
-    CHECK(needed > matrix.link_count() * 4 + matrix.node_count() * 24);
+    CHECK(needed > matrix.link_count() * 4 + std::size_t{matrix.node_count()} * 24);
     options.memory_limit = needed;
     CHECK_NOTHROW(gpu::Engine(matrix, options));
     options.memory_limit = needed - 1;
