@@ -28,6 +28,7 @@
 #include "gpu/blocked_layout.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/spmv.cuh"
+#include "gpu/zero_spmv.cuh"
 
 namespace pagerank::gpu {
 namespace {
@@ -290,23 +291,9 @@ class BlockedSpmv final : public Spmv<T> {
   bool weighted_;
 };
 
-/// A graph without links has nothing to lay out.
-template <class T>
-class NoLinksSpmv final : public Spmv<T> {
- public:
-  explicit NoLinksSpmv(std::uint64_t rows) : rows_(rows) {}
-  void multiply(const T*, T* y, cudaStream_t stream) override {
-    PAGERANK_CUDA(cudaMemsetAsync(y, 0, rows_ * sizeof(T), stream));
-  }
-  [[nodiscard]] std::uint64_t bytes_to_multiply() const override { return rows_ * sizeof(T); }
-
- private:
-  std::uint64_t rows_;
-};
-
 template <class T>
 std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph, cudaStream_t stream) {
-  if (graph.link_count() == 0) return std::make_unique<NoLinksSpmv<T>>(graph.node_count());
+  if (graph.link_count() == 0) return std::make_unique<ZeroSpmv<T>>(graph.node_count());
   return std::make_unique<BlockedSpmv<T>>(graph, stream);
 }
 

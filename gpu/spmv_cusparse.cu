@@ -5,6 +5,7 @@
 
 #include "gpu/cuda_handles.cuh"
 #include "gpu/spmv.cuh"
+#include "gpu/zero_spmv.cuh"
 
 namespace pagerank::gpu {
 namespace {
@@ -133,21 +134,6 @@ class CusparseSpmv final : public Spmv<T> {
   CusparseMatrix matrix_;
   std::int64_t rows_ = 0, columns_ = 0;
   std::uint64_t bytes_to_multiply_ = 0;
-};
-
-/// A graph without links: cuSPARSE takes no null pointers, and there is nothing to multiply.
-template <class T>
-class ZeroSpmv final : public Spmv<T> {
- public:
-  explicit ZeroSpmv(std::uint64_t rows) : rows_(rows) {}
-  void multiply(const T*, T* y, cudaStream_t stream) override {
-    PAGERANK_CUDA(cudaMemsetAsync(y, 0, rows_ * sizeof(T), stream));
-  }
-
-  [[nodiscard]] std::uint64_t bytes_to_multiply() const override { return rows_ * sizeof(T); }
-
- private:
-  std::uint64_t rows_;
 };
 
 template <cusparseSpMVAlg_t algorithm, class T>
