@@ -8,28 +8,43 @@
 namespace pagerank::app {
 namespace {
 
+/// What float rounding leaves of a residual, many times over. Nearer to the exact ranks mixed
+/// precision may have to iterate away, at the rate alpha, what rounding has stirred up.
+constexpr double mixed_residual = 1e-9;
+
+Precision gpu_precision(const Options& options) {
+  if (options.precision) return *options.precision;
+  const double residual = options.tolerance * (1 - options.problem.alpha);
+  return residual >= mixed_residual ? Precision::mixed : Precision::float64;
+}
+
 ChosenEngine make_gpu_engine(const Options& options, const TransitionMatrix& matrix) {
-  auto engine =
-      std::make_unique<gpu::Engine>(matrix, gpu::EngineOptions{.device = options.device,
-                                                               .kernel = options.kernel,
-                                                               .precision = options.precision,
-                                                               .threads = options.threads});
+  const Precision precision = gpu_precision(options);
+  auto engine = std::make_unique<gpu::Engine>(
+      matrix, gpu::EngineOptions{.device = options.device,
+                                 .kernel = options.kernel,
+                                 .expected = {options.problem.alpha, options.tolerance, 1},
+                                 .precision = precision,
+                                 .threads = options.threads});
   std::string kernel(engine->kernel());
-  return {std::move(engine), "gpu", std::move(kernel), ""};
+  return {std::move(engine), "gpu", std::move(kernel), precision, ""};
 }
 
 ChosenEngine make_cpu_engine(const Options& options, const TransitionMatrix& matrix,
                              std::string why) {
+  // It has no mixed precision: double keeps what that promises.
+  const Precision asked = options.precision.value_or(Precision::float64);
+  const Precision precision = asked == Precision::mixed ? Precision::float64 : asked;
   return {std::make_unique<CpuEngine>(
-              matrix, CpuEngineOptions{.threads = options.threads, .precision = options.precision}),
-          "cpu", "", std::move(why)};
+              matrix, CpuEngineOptions{.threads = options.threads, .precision = precision}),
+          "cpu", "", precision, std::move(why)};
 }
 
 }  // namespace
 
 void require_engine(const Options& options) {
   const std::vector<gpu::Kernel> kernels = gpu::kernels();
-  if (!options.kernel.empty() && !kernels.empty() &&
+  if (options.kernel != "auto" && !kernels.empty() &&
       std::none_of(kernels.begin(), kernels.end(),
                    [&](const gpu::Kernel& kernel) { return kernel.name == options.kernel; })) {
     throw UsageError("--kernel: there is no '" + options.kernel + "', see --list-kernels");

@@ -28,8 +28,8 @@ constexpr std::array<Named<EngineChoice>, 3> engines = {
     {{"auto", EngineChoice::automatic}, {"gpu", EngineChoice::gpu}, {"cpu", EngineChoice::cpu}}};
 constexpr std::array<Named<SourceIndex>, 2> sources = {
     {{"row", SourceIndex::row}, {"column", SourceIndex::column}}};
-constexpr std::array<Named<Precision>, 2> precisions = {
-    {{"double", Precision::float64}, {"float", Precision::float32}}};
+constexpr std::array<Named<Precision>, 3> precisions = {
+    {{"double", Precision::float64}, {"mixed", Precision::mixed}, {"float", Precision::float32}}};
 constexpr std::array<Named<DanglingPolicy>, 2> policies = {
     {{"teleport", DanglingPolicy::teleport}, {"error", DanglingPolicy::error}}};
 
@@ -75,10 +75,11 @@ po::options_description visible_options() {
       ("engine", text("ENGINE", "auto"),
        "auto (the GPU if one can be used, else the CPU), gpu or cpu")                             //
       ("device", number("N", 0), "the GPU to use, see --list-devices")                            //
-      ("kernel", text("NAME", ""), "the GPU's SpMV kernel, see --list-kernels")                   //
+      ("kernel", text("NAME", "auto"), "the GPU's SpMV kernel, see --list-kernels")               //
       ("threads", number("N", 0), "threads of the CPU engine and the graph build, 0: all cores")  //
-      ("precision", text("P", "double"),
-       "iterate in double or float; error bounds are double's")  //
+      ("precision", text("P", "auto"),
+       "iterate in double, float, or mixed: in float, with double's result (a GPU's); auto: mixed "
+       "where it is faster than double")  //
       ("tolerance", po::value<double>()->value_name("T"),
        "stop when the scores are certain to be within T of the exact ones (L1 distance); 1e-8, "
        "with --precision float 1e-5")  //
@@ -92,10 +93,10 @@ po::options_description visible_options() {
       ("report", text("FILE", ""), "write what was done and how well, as JSON")                  //
       ("quiet", po::bool_switch(), "only warnings and errors on standard error")                 //
       ("verbose", po::bool_switch(), "every iteration on standard error");
-  other.add_options()                                                        //
-      ("help", po::bool_switch(), "this text")                               //
-      ("version", po::bool_switch(), "the version")                          //
-      ("list-kernels", po::bool_switch(), "the GPU kernels, default first")  //
+  other.add_options()                                         //
+      ("help", po::bool_switch(), "this text")                //
+      ("version", po::bool_switch(), "the version")           //
+      ("list-kernels", po::bool_switch(), "the GPU kernels")  //
       ("list-devices", po::bool_switch(), "the GPUs");
   all.add(input).add(model).add(solver).add(output).add(other);
   return all;
@@ -142,11 +143,13 @@ void read_solver(const po::variables_map& given, Options& options) {
   options.engine = value_in(engines, "--engine", text_of(given, "engine"));
   options.device = static_cast<int>(whole_number(given, "device", 0, most_int));
   options.kernel = text_of(given, "kernel");
-  if (options.engine == EngineChoice::cpu && !options.kernel.empty()) {
+  if (options.engine == EngineChoice::cpu && options.kernel != "auto") {
     throw UsageError("--kernel chooses among the GPU's kernels, --engine cpu has none");
   }
   options.threads = static_cast<int>(whole_number(given, "threads", 0, 4096));
-  options.precision = value_in(precisions, "--precision", text_of(given, "precision"));
+  if (text_of(given, "precision") != "auto") {
+    options.precision = value_in(precisions, "--precision", text_of(given, "precision"));
+  }
   // Rounding alone can keep the certificate of a float iteration at a few 1e-6.
   options.tolerance = options.precision == Precision::float32 ? 1e-5 : 1e-8;
   if (given.count("tolerance") > 0) options.tolerance = given["tolerance"].as<double>();

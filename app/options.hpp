@@ -35,8 +35,8 @@ struct Options {
   EngineChoice engine = EngineChoice::automatic;
   int device = 0;
   int threads = 0;     ///< 0: all.
-  std::string kernel;  ///< Empty: the default.
-  Precision precision = Precision::float64;
+  std::string kernel = "auto";
+  std::optional<Precision> precision;  ///< Unset: what suits engine and tolerance.
   double tolerance = 1e-8;
   std::uint32_t max_iterations = 1000;
 

@@ -52,11 +52,10 @@ io::Report begin_report(const Options& options, const std::string& path) {
                     .engine = name_of(options.engine),
                     .device = options.device,
                     .kernel = options.kernel,
-                    .precision = name_of(options.precision),
+                    .precision = options.precision ? name_of(*options.precision) : "auto",
                     .threads = thread_count(options.threads),
                     .tolerance = options.tolerance,
                     .max_iterations = options.max_iterations};
-  report.precision = name_of(options.precision);
   report.version = PAGERANK_VERSION;
   return report;
 }
@@ -64,11 +63,12 @@ io::Report begin_report(const Options& options, const std::string& path) {
 /// Creates the GPU's context beside the reading of a graph that is large enough for it to matter: a
 /// small one should fail or succeed without having touched the GPU.
 std::future<void> create_context_for(const Options& options, const std::string& path) {
-  constexpr std::uintmax_t worth_it = 4 << 20;
+  constexpr std::uintmax_t worth_it = 4 << 20, takes_a_second = 256 << 20;
   std::error_code unknown_size;
   const std::uintmax_t size = std::filesystem::file_size(path, unknown_size);
   if (options.engine == EngineChoice::cpu || unknown_size || size < worth_it) return {};
-  return std::async(std::launch::async, gpu::create_context, options.device);
+  return std::async(std::launch::async, gpu::create_context, options.device,
+                    size >= takes_a_second);
 }
 
 TransitionMatrix load(const Options& options, const std::string& path, PhaseClock& clock,
@@ -99,10 +99,11 @@ Solution solve(const Options& options, const TransitionMatrix& matrix, PhaseCloc
   report.engine = chosen.name;
   report.device = chosen.engine->device();
   report.kernel = chosen.kernel;
+  report.precision = name_of(chosen.precision);
   report.seconds.upload = clock.lap();
   if (!chosen.why.empty()) {
     spdlog::info("no GPU is used: {}; ranking on the CPU{}", chosen.why,
-                 options.kernel.empty() ? "" : ", --kernel has no effect");
+                 options.kernel == "auto" ? "" : ", --kernel has no effect");
   }
   spdlog::info("engine: {} ({}{}), {} precision", chosen.name, report.device,
                chosen.kernel.empty() ? "" : ", kernel " + chosen.kernel, report.precision);

@@ -31,6 +31,9 @@ ExitStatus report_failure(const std::exception& error, const std::string& graph)
 void list_kernels(std::ostream& out) {
   const std::vector<gpu::Kernel> kernels = gpu::kernels();
   if (kernels.empty()) spdlog::warn("no GPU kernels: {}", gpu::NotCompiled().what());
+  if (!kernels.empty()) {
+    out << "auto\tthe default: balanced or blocked, whichever suits the graph and the tolerance\n";
+  }
   for (const gpu::Kernel& kernel : kernels) out << kernel.name << '\t' << kernel.lesson << '\n';
 }
 

@@ -78,8 +78,9 @@ Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
   bool certified = false;  // error_bound belongs to the current x
   bool done = false;
   while (!done && solution.iterations < options.max_iterations && !options.stop.stop_requested()) {
-    // Once the change is small enough, every iteration is followed by the residual.
-    const std::uint32_t limit = reached ? 1 : options.max_iterations - solution.iterations;
+    // Once the change is small enough, the residual follows every iteration, or every few.
+    const std::uint32_t left = options.max_iterations - solution.iterations;
+    const std::uint32_t limit = reached ? std::min(left, iteration.between_residuals()) : left;
     for (const double change : iteration.advance(target, limit)) {
       ++solution.iterations;
       solution.changes.push_back(change);

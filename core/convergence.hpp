@@ -46,6 +46,9 @@ class Iteration {
   virtual std::vector<double> advance(double target, std::uint32_t limit) = 0;
   /// ||G(x) - x||_1 of the current x, as error_from_residual() wants it.
   virtual double residual() = 0;
+  /// How many iterations are worth doing between two residuals where the change promises the
+  /// tolerance and the residual does not confirm it.
+  [[nodiscard]] virtual std::uint32_t between_residuals() const { return 1; }
   /// The current x in node order.
   virtual Array<double> scores() = 0;
 };

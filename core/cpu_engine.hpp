@@ -8,8 +8,8 @@
 namespace pagerank {
 
 struct CpuEngineOptions {
-  int threads = 0;  ///< 0: as many as OpenMP offers.
-  Precision precision = Precision::float64;
+  int threads = 0;                           ///< 0: as many as OpenMP offers.
+  Precision precision = Precision::float64;  ///< Mixed: float64.
 };
 
 /// Power iteration on the CPU's cores. Scores, iterations and bounds are the same bits for any

@@ -14,7 +14,8 @@ using EdgeIndex = std::uint64_t;
 inline constexpr std::uint64_t max_node_count = 0xFFFF'FFFE;
 
 /// The floating-point type an engine iterates in. Certificates (`error_bound`) are always computed
-/// in float64.
-enum class Precision { float64, float32 };
+/// in float64. `mixed`: ranks are kept in float64 and iterated in float32, first themselves, then
+/// what is left to add to them, which shrinks: the result is as exact as that of float64.
+enum class Precision { float64, mixed, float32 };
 
 }  // namespace pagerank

@@ -48,24 +48,28 @@ struct LinkKey {
 };
 
 constexpr unsigned emit_block_size = 256;
-constexpr unsigned emit_links_per_block = 2048;
+constexpr unsigned emit_links_per_warp = 256;
+constexpr unsigned emit_links_per_block = emit_links_per_warp * emit_block_size / warp_size;
 
 /// keys[i] (and values[i]) of the i-th link, rows taken in the base order.
 template <class T>
 __global__ void emit_links(CsrView<T> matrix, NodeOrderView base, const EdgeIndex* base_offsets,
                            std::uint32_t window_size, LinkKey link_key, std::uint64_t* keys,
                            T* values) {
-  const EdgeIndex begin = std::uint64_t{blockIdx.x} * emit_links_per_block;
-  const EdgeIndex end = min(begin + emit_links_per_block, matrix.links);
-  __shared__ std::uint64_t first_row, last_row;
-  if (threadIdx.x == 0) first_row = upper_bound(base_offsets, matrix.rows + 1, begin) - 1;
-  if (threadIdx.x == warp_size) last_row = upper_bound(base_offsets, matrix.rows + 1, end - 1) - 1;
-  __syncthreads();
+  const std::uint64_t warp = global_thread_index() / warp_size;
+  const unsigned lane = threadIdx.x % warp_size;
+  const EdgeIndex begin = warp * emit_links_per_warp;
+  if (begin >= matrix.links) return;  // the whole warp leaves together
+  const EdgeIndex end = min(begin + emit_links_per_warp, matrix.links);
+  // The rows of the warp's links: far fewer than all, so that the searches below are short.
+  std::uint64_t bound = upper_bound(base_offsets, matrix.rows + 1, lane == 0 ? begin : end - 1) - 1;
+  const std::uint64_t first_row = __shfl_sync(full_warp, bound, 0);
+  const std::uint64_t rows = __shfl_sync(full_warp, bound, 1) - first_row + 1;
   const EdgeIndex* const offsets = base_offsets + first_row;
-  const std::uint64_t rows = last_row - first_row + 1;
-  for (EdgeIndex i = begin + threadIdx.x; i < end; i += emit_block_size) {
+  for (EdgeIndex i = begin + lane; i < end; i += warp_size) {
     const std::uint64_t row = first_row + upper_bound(offsets, rows, i) - 1;
-    const EdgeIndex link = matrix.row_offsets[base.node(row)] + (i - base_offsets[row]);
+    const EdgeIndex link =
+        base.is_identity() ? i : matrix.row_offsets[base.node(row)] + (i - base_offsets[row]);
     const NodeId column = base.base(matrix.column_indices[link]);
     keys[i] = link_key.make(column / window_size, row, column % window_size);
     if (values != nullptr) values[i] = matrix.values[link];
@@ -87,12 +91,13 @@ struct BeginsRun {
   }
 };
 
-/// The runs of a segment in the order of their length, up or down: sorted[s] = the run at place s.
-/// Stable; a warp a segment.
+/// The runs of a segment in the order of their length, up or down: sorted[s] = the run at place s,
+/// lengths[s] its length; slots[run] = where its partial sum is found by the row block. Stable; a
+/// warp a segment.
 __global__ void order_segments(std::uint64_t segments, std::uint32_t windows,
-                               const std::uint32_t* bounds, const std::uint64_t* run_begin,
-                               std::uint32_t* sorted, std::uint32_t* place,
-                               std::uint16_t* lengths) {
+                               const std::uint32_t* bounds, const Segment* segment_at,
+                               const std::uint64_t* run_begin, std::uint32_t* sorted,
+                               std::uint16_t* slots, std::uint16_t* lengths) {
   constexpr unsigned lists = longest_list;
   constexpr unsigned warps = 8, bins_per_lane = lists / warp_size;
   __shared__ std::uint32_t counts[warps][lists];
@@ -102,6 +107,7 @@ __global__ void order_segments(std::uint64_t segments, std::uint32_t windows,
   std::uint32_t* const count = counts[threadIdx.x / warp_size];
   const std::uint32_t begin = bounds[segment], end = bounds[segment + windows];
   if (begin == end) return;
+  const std::uint32_t first_slot = segment_at[segment].slot;
   // Neighbouring row blocks sort up and down in turn: a slice across both has lists alike.
   const bool down = segment / windows % 2 == 1;
   const auto bin_of = [&](std::uint32_t run) {
@@ -141,7 +147,7 @@ __global__ void order_segments(std::uint64_t segments, std::uint32_t windows,
     if (run < end) {
       target = begin + count[bin] + rank;
       sorted[target] = run;
-      place[run] = target;
+      slots[run] = static_cast<std::uint16_t>(first_slot + (target - begin));
       lengths[target] = static_cast<std::uint16_t>(run_begin[run + 1] - run_begin[run]);
     }
     __syncwarp();
@@ -195,19 +201,33 @@ struct RunLinks {
   __device__ T value(std::uint64_t link) const { return values[link]; }
 };
 
-/// Where a run's partial sum is found by a row block.
+/// The first run of each segment, of row blocks that begin as said (see first_rows()): bounds[b *
+/// windows + w], and the end of each window's runs for b = blocks.
+__global__ void bound_segments(std::uint64_t blocks, std::uint32_t windows,
+                               const NodeId* block_rows, const std::uint32_t* block_runs,
+                               const std::uint64_t* window_runs, const NodeId* row_of_run,
+                               std::uint32_t* bounds) {
+  const std::uint64_t index = global_thread_index();
+  if (index >= (blocks + 1) * windows) return;
+  const std::uint64_t block = index / windows, window = index % windows;
+  const std::uint64_t begin = window_runs[window], runs = window_runs[window + 1] - begin;
+  std::uint64_t bound = begin + runs;
+  if (block < blocks) {
+    bound = begin + lower_bound(row_of_run + begin, runs, block_rows[block]);
+    if (const std::uint64_t from = block_runs[block]; from > bound) {
+      const std::uint64_t end = begin + upper_bound(row_of_run + begin, runs, block_rows[block]);
+      bound = min(from, end);
+    }
+  }
+  bounds[index] = static_cast<std::uint32_t>(bound);
+}
+
+/// Where the partial sums of a row's runs are found by its row block; i counts runs by row.
 struct RunSlots {
   const std::uint32_t* runs_by_row;
-  const std::uint32_t* place;
-  const std::uint64_t* window_runs;
-  std::uint32_t windows;
-  const std::uint32_t* bounds;
-  const Segment* segments;
-  __device__ std::uint32_t slot(std::uint64_t block, std::uint64_t i) const {
-    const std::uint32_t at = place[runs_by_row[i]];
-    const std::uint64_t window = upper_bound(window_runs, windows + 1, at) - 1;
-    const std::uint64_t segment = block * windows + window;
-    return segments[segment].slot + (at - bounds[segment]);
+  const std::uint16_t* slots;
+  [[nodiscard]] __device__ std::uint32_t slot(std::uint64_t i) const {
+    return slots[runs_by_row[i]];
   }
 };
 
@@ -219,9 +239,7 @@ struct RowRuns {
   __device__ std::uint64_t begin(std::uint64_t position) const {
     return row_runs[base_at[position]];
   }
-  __device__ std::uint32_t id(std::uint64_t block, std::uint64_t i) const {
-    return slots.slot(block, i);
-  }
+  __device__ std::uint32_t id(std::uint64_t, std::uint64_t i) const { return slots.slot(i); }
   __device__ float value(std::uint64_t) const { return 0; }
 };
 
@@ -230,7 +248,7 @@ __global__ void fill_long_ids(const LongRow* rows, RunSlots slots, std::uint16_t
   const LongRow row = rows[blockIdx.x];
   for (std::uint32_t i = threadIdx.x; i < row.length; i += blockDim.x) {
     ids[row.first_id + i] =
-        static_cast<std::uint16_t>(slots.slot(row.block, std::uint64_t{row.first_run} + i));
+        static_cast<std::uint16_t>(slots.slot(std::uint64_t{row.first_run} + i));
   }
 }
 
@@ -246,43 +264,6 @@ __host__ __device__ std::uint32_t row_class(std::uint32_t runs) {
   return runs > longest_list ? 0 : class_short + longest_list - runs;
 }
 
-/// As long as it lives, memory that is freed in the order of a stream stays in the device's pool,
-/// ready to be had again without a call of the system's.
-class KeptPool {
- public:
-  KeptPool() {
-    int device = 0;
-    PAGERANK_CUDA(cudaGetDevice(&device));
-    PAGERANK_CUDA(cudaDeviceGetDefaultMemPool(&pool_, device));
-    PAGERANK_CUDA(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &threshold_));
-    set_threshold(~std::uint64_t{0});
-  }
-  KeptPool(const KeptPool&) = delete;
-  KeptPool& operator=(const KeptPool&) = delete;
-  ~KeptPool() {
-    cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &threshold_);
-    cudaDeviceSynchronize();  // only what is known to be free can be trimmed
-    cudaMemPoolTrimTo(pool_, 0);
-  }
-
-  /// Bytes free on the device or in the pool.
-  [[nodiscard]] std::size_t available() const {
-    std::size_t available = 0, total = 0;
-    std::uint64_t reserved = 0, used = 0;
-    PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
-    PAGERANK_CUDA(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &reserved));
-    PAGERANK_CUDA(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used));
-    return available + (reserved - used);
-  }
-
- private:
-  void set_threshold(std::uint64_t bytes) {
-    PAGERANK_CUDA(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &bytes));
-  }
-  cudaMemPool_t pool_ = nullptr;
-  std::uint64_t threshold_ = 0;
-};
-
 /// The steps of the preparation and what they hand on. (All public: nvcc wants it of who has device
 /// lambdas.)
 template <class T>
@@ -290,7 +271,8 @@ struct Builder {
   Builder(BlockedLayout<T>& layout, const DeviceGraph<T>& graph, cudaStream_t stream)
       : layout_(layout),
         matrix_(graph.in_links()),
-        algorithms_(stream),
+        scratch_(stream),
+        algorithms_(scratch_),
         stream_(stream),
         nodes_(matrix_.rows),
         link_key_{layout.shape.local_bits},
@@ -312,7 +294,7 @@ struct Builder {
   [[nodiscard]] std::uint32_t most_runs_of_row() const { return layout_.shape.most_runs_of_row(); }
 
   void require_memory(std::size_t bytes) {
-    const std::size_t available = pool_.available();
+    const std::size_t available = scratch_.available();
     if (bytes > available) throw OutOfMemory("the GPU", bytes, available);
   }
 
@@ -324,11 +306,11 @@ struct Builder {
     const DeviceBuffer<EdgeIndex> base_offsets = base_.row_offsets(matrix_, algorithms_);
     const EdgeIndex* const offsets =
         base_offsets.size() > 0 ? base_offsets.data() : matrix_.row_offsets;
-    keys_ = DeviceBuffer<std::uint64_t>(links, stream_);
-    spare_keys_ = DeviceBuffer<std::uint64_t>(links, stream_);
+    keys_ = DeviceBuffer<std::uint64_t>(links + 1, scratch_);
+    spare_keys_ = DeviceBuffer<std::uint64_t>(links + 1, scratch_);  // one more to mark an end
     if (weighted) {
-      values_ = DeviceBuffer<T>(links, stream_);
-      spare_values_ = DeviceBuffer<T>(links, stream_);
+      values_ = DeviceBuffer<T>(links, scratch_);
+      spare_values_ = DeviceBuffer<T>(links, scratch_);
     }
     emit_links<<<blocks_for(links, emit_links_per_block), emit_block_size, 0, stream_>>>(
         matrix_, base_.view(), offsets, layout_.shape.window_size, link_key_, keys_.data(),
@@ -351,6 +333,7 @@ struct Builder {
 
   /// run_begin_, row_of_run_, window_runs_.
   void find_runs() {
+    static_assert(std::is_same_v<EdgeIndex, std::uint64_t>);
     const EdgeIndex links = matrix_.links;
     const std::uint64_t* const keys = keys_.data();
     std::uint64_t* const found = spare_keys_.data();  // has room for as many runs as links
@@ -361,20 +344,24 @@ struct Builder {
                           " runs of links, at most 2^32 - 2 are possible");
     }
     layout_.runs = runs_;
-    run_begin_ = DeviceBuffer<std::uint64_t>(runs_ + 1, stream_);
-    std::uint64_t* const run_begin = run_begin_.data();
     const std::uint64_t runs = runs_;
-    queue_for_each(
-        runs + 1,
-        [=] __device__(std::uint64_t run) { run_begin[run] = run < runs ? found[run] : links; },
-        stream_);
+    PAGERANK_CUDA(
+        cudaMemcpyAsync(found + runs, &links, sizeof(links), cudaMemcpyHostToDevice, stream_));
+    if (runs > links / 4) {
+      run_begin_ = std::move(spare_keys_);
+    } else {
+      run_begin_ = DeviceBuffer<std::uint64_t>(runs + 1, scratch_);
+      PAGERANK_CUDA(cudaMemcpyAsync(run_begin_.data(), found, (runs + 1) * sizeof(std::uint64_t),
+                                    cudaMemcpyDeviceToDevice, stream_));
+    }
+    const std::uint64_t* const run_begin = run_begin_.data();
     spare_keys_ = {};
     // What follows takes at most so much.
     require_memory(runs_ * 40 + nodes_ * 40 + links * 3 +
                    (matrix_.values != nullptr ? links * sizeof(T) * 5 / 4 : 0));
 
-    row_of_run_ = DeviceBuffer<NodeId>(runs_, stream_);
-    window_runs_ = DeviceBuffer<std::uint64_t>(layout_.windows + 1, stream_);
+    row_of_run_ = DeviceBuffer<NodeId>(runs_, scratch_);
+    window_runs_ = DeviceBuffer<std::uint64_t>(layout_.windows + 1, scratch_);
     NodeId* const row_of_run = row_of_run_.data();
     std::uint64_t* const window_runs = window_runs_.data();
     const std::uint32_t windows = layout_.windows;
@@ -397,8 +384,8 @@ struct Builder {
 
   /// runs_by_row_, row_runs_, counts_.
   void group_runs_by_row() {
-    DeviceBuffer<std::uint32_t> numbers(runs_, stream_), spare_numbers(runs_, stream_);
-    DeviceBuffer<NodeId> rows(runs_, stream_), spare_rows(runs_, stream_);
+    DeviceBuffer<std::uint32_t> numbers(runs_, scratch_), spare_numbers(runs_, scratch_);
+    DeviceBuffer<NodeId> rows(runs_, scratch_), spare_rows(runs_, scratch_);
     std::uint32_t* const number = numbers.data();
     NodeId* const row = rows.data();
     const NodeId* const row_of_run = row_of_run_.data();
@@ -414,8 +401,8 @@ struct Builder {
     algorithms_.sort(keys, values, runs_, 0, bits_below(nodes_));
     runs_by_row_ = std::move(values.Current() == numbers.data() ? numbers : spare_numbers);
 
-    row_runs_ = DeviceBuffer<std::uint32_t>(nodes_ + 1, stream_);
-    counts_ = DeviceBuffer<std::uint32_t>(nodes_, stream_);
+    row_runs_ = DeviceBuffer<std::uint32_t>(nodes_ + 1, scratch_);
+    counts_ = DeviceBuffer<std::uint32_t>(nodes_, scratch_);
     std::uint32_t *const row_runs = row_runs_.data(), *const counts = counts_.data();
     const NodeId* const sorted_rows = keys.Current();
     const std::uint64_t runs = runs_;
@@ -432,7 +419,8 @@ struct Builder {
 
   /// quota_of_window: runs of ordinary rows that a row block of each window gets, so that row
   /// blocks are full and the last wave of them too.
-  std::vector<std::uint32_t> choose_quotas(const std::vector<std::uint32_t>& window_weights) {
+  std::vector<std::uint32_t> choose_quotas(const std::vector<std::uint32_t>& window_weights,
+                                           const std::vector<std::uint32_t>& giant_runs) {
     const BlockedShape& shape = layout_.shape;
     int multiprocessors = 0, device = 0;
     PAGERANK_CUDA(cudaGetDevice(&device));
@@ -449,8 +437,8 @@ struct Builder {
     // A block takes rows until it has its quota: the last may bring it above.
     const std::uint32_t most = shape.capacity - 1 - most_runs_of_row();
     std::uint64_t of_giants = 0;  // their own, and the blocks that they cut in two
-    for (const NodeId row : giant_rows_) {
-      of_giants += (algorithms_.fetch(counts_.data() + row) + piece_runs() - 1) / piece_runs() + 1;
+    for (const std::uint32_t runs : giant_runs) {
+      of_giants += (runs + piece_runs() - 1) / piece_runs() + 1;
     }
     const std::uint64_t waves = (blocks_with(most) + of_giants + resident - 1) / resident;
     std::uint32_t least = 1, quota = most;
@@ -470,17 +458,23 @@ struct Builder {
     return quotas;
   }
 
-  /// giant_rows_, block_of_row_, blocks_.
+  /// block_of_row_, blocks_.
   void cut_row_blocks() {
     const std::uint64_t nodes = nodes_;
     const std::uint32_t most = most_runs_of_row(), window_size = layout_.shape.window_size;
     const std::uint32_t* const counts = counts_.data();
-    DeviceBuffer<NodeId> giants(runs_ / most + 1, stream_);
+    DeviceBuffer<NodeId> giants(runs_ / most + 1, scratch_);
     const std::uint64_t giant_count =
         algorithms_.select(thrust::counting_iterator<NodeId>(0), giants.data(), nodes,
                            [=] __device__(NodeId row) { return counts[row] > most; });
-    giant_rows_ = algorithms_.fetch(giants.data(), giant_count);
-    DeviceBuffer<std::uint32_t> weights(nodes + 1, stream_), weight_before(nodes + 1, stream_);
+    DeviceBuffer<std::uint32_t> runs_of_giants(giant_count, scratch_);
+    const NodeId* const giant = giants.data();
+    std::uint32_t* const runs_of_giant = runs_of_giants.data();
+    queue_for_each(
+        giant_count, [=] __device__(std::uint64_t g) { runs_of_giant[g] = counts[giant[g]]; },
+        stream_);
+    const std::vector<std::uint32_t> giant_runs = algorithms_.fetch(runs_of_giant, giant_count);
+    DeviceBuffer<std::uint32_t> weights(nodes + 1, scratch_), weight_before(nodes + 1, scratch_);
     std::uint32_t* const weight = weights.data();
     queue_for_each(
         nodes + 1,
@@ -491,7 +485,7 @@ struct Builder {
     std::uint32_t* const before = weight_before.data();
     algorithms_.exclusive_sum(weight, before, nodes + 1);
 
-    DeviceBuffer<std::uint32_t> at_windows(layout_.windows + 1, stream_);
+    DeviceBuffer<std::uint32_t> at_windows(layout_.windows + 1, scratch_);
     std::uint32_t* const at_window = at_windows.data();
     queue_for_each(
         layout_.windows + 1,
@@ -503,7 +497,7 @@ struct Builder {
     }
     window_weights.pop_back();
     const DeviceBuffer<std::uint32_t> quotas(
-        std::span<const std::uint32_t>(choose_quotas(window_weights)));
+        std::span<const std::uint32_t>(choose_quotas(window_weights, giant_runs)));
 
     // Row blocks begin at windows, where a quota is full, at giants and behind them.
     const std::uint32_t* const quota = quotas.data();
@@ -525,7 +519,7 @@ struct Builder {
           }
         },
         stream_);
-    block_of_row_ = DeviceBuffer<std::uint32_t>(nodes, stream_);
+    block_of_row_ = DeviceBuffer<std::uint32_t>(nodes, scratch_);
     std::uint32_t* const block_of_row = block_of_row_.data();
     algorithms_.inclusive_sum(weight, block_of_row, nodes);
     blocks_ = algorithms_.fetch(block_of_row + nodes - 1);
@@ -542,79 +536,69 @@ struct Builder {
     return (layout_.shape.capacity - 1) / most_runs_of_piece * most_runs_of_piece;
   }
 
-  /// bounds_, sorted_, place_, lengths_, segments.
+  /// Where row blocks begin: block_rows[b] = the first row; of a giant's blocks that row each time,
+  /// and block_runs[b] = the first run, for all but the first of them. 0 for other blocks.
+  void first_rows(NodeId* block_rows, std::uint32_t* block_runs) {
+    const std::uint32_t most = most_runs_of_row(), giant_share = piece_runs();
+    const std::uint32_t *const counts = counts_.data(), *const block_of_row = block_of_row_.data(),
+                               *const row_runs = row_runs_.data(),
+                               *const runs_by_row = runs_by_row_.data();
+    queue_for_each(
+        nodes_,
+        [=] __device__(std::uint64_t row) {
+          std::uint32_t block = block_of_row[row];
+          if (row > 0 && counts[row] <= most && counts[row - 1] <= most &&
+              block == block_of_row[row - 1]) {
+            return;
+          }
+          block_rows[block] = static_cast<NodeId>(row);
+          block_runs[block] = 0;
+          if (counts[row] <= most) return;
+          for (std::uint32_t done = giant_share; done < counts[row]; done += giant_share) {
+            ++block;
+            block_rows[block] = static_cast<NodeId>(row);
+            block_runs[block] = runs_by_row[row_runs[row] + done];
+          }
+        },
+        stream_);
+  }
+
+  /// segments, sorted_, slots_, lengths_.
   void order_runs() {
     const std::uint32_t windows = layout_.windows;
     const std::uint64_t runs = runs_, blocks = blocks_;
     if (blocks >= (std::uint64_t{1} << (32 - class_bits))) {
       throw KernelRefused("kernel blocked: " + std::to_string(blocks) + " row blocks");
     }
-    const std::uint32_t giant_share = piece_runs();
-    DeviceBuffer<std::uint32_t> block_of_run(runs, stream_);
-    std::uint32_t* const block_of = block_of_run.data();
-    const std::uint32_t *const runs_by_row = runs_by_row_.data(),
-                               *const row_runs = row_runs_.data(), *const counts = counts_.data(),
-                               *const block_of_row = block_of_row_.data();
-    const NodeId* const row_of_run = row_of_run_.data();
-    queue_for_each(
-        runs, [=] __device__(std::uint64_t run) { block_of[run] = block_of_row[row_of_run[run]]; },
-        stream_);
-    for (const NodeId row : giant_rows_) {
-      const std::uint32_t first = algorithms_.fetch(row_runs + row);
-      queue_for_each(
-          algorithms_.fetch(counts + row),
-          [=] __device__(std::uint64_t i) {
-            block_of[runs_by_row[first + i]] += static_cast<std::uint32_t>(i) / giant_share;
-          },
-          stream_);
-    }
-
-    bounds_ = DeviceBuffer<std::uint32_t>((blocks + 1) * windows, stream_);
-    std::uint32_t* const bounds = bounds_.data();
-    const std::uint64_t* const window_runs = window_runs_.data();
-    // Windows without runs; the others are overwritten.
-    queue_for_each((blocks + 1) * windows,
-                   [=] __device__(std::uint64_t i) {
-                     bounds[i] = static_cast<std::uint32_t>(window_runs[i % windows]);
-                   },
-                   stream_);
-    queue_for_each(
-        runs,
-        [=] __device__(std::uint64_t run) {
-          const std::uint64_t window = upper_bound(window_runs, windows + 1, run) - 1;
-          const bool first = run == window_runs[window];
-          const bool last = run + 1 == window_runs[window + 1];
-          const std::uint32_t block = block_of[run];
-          for (std::uint64_t b = first ? 0 : block_of[run - 1] + 1; b <= block; ++b) {
-            bounds[b * windows + window] = static_cast<std::uint32_t>(run);
-          }
-          if (last) {
-            for (std::uint64_t b = std::uint64_t{block} + 1; b <= blocks; ++b) {
-              bounds[b * windows + window] = static_cast<std::uint32_t>(run + 1);
-            }
-          }
-        },
-        stream_);
-
-    sorted_ = DeviceBuffer<std::uint32_t>(runs, stream_);
-    place_ = DeviceBuffer<std::uint32_t>(runs, stream_);
-    lengths_ = DeviceBuffer<std::uint16_t>(runs, stream_);
-    layout_.segments = DeviceBuffer<Segment>(blocks * windows, stream_);
+    DeviceBuffer<NodeId> block_rows(blocks, scratch_);
+    DeviceBuffer<std::uint32_t> block_runs(blocks, scratch_);
+    first_rows(block_rows.data(), block_runs.data());
+    DeviceBuffer<std::uint32_t> bounds((blocks + 1) * windows, scratch_);
     constexpr unsigned block_size = 256;
-    order_segments<<<blocks_for(blocks * windows * warp_size, block_size), block_size, 0,
-                     stream_>>>(blocks * windows, windows, bounds, run_begin_.data(),
-                                sorted_.data(), place_.data(), lengths_.data());
-    PAGERANK_CUDA_LAUNCHED(order_segments);
+    bound_segments<<<blocks_for(bounds.size(), block_size), block_size, 0, stream_>>>(
+        blocks, windows, block_rows.data(), block_runs.data(), window_runs_.data(),
+        row_of_run_.data(), bounds.data());
+    PAGERANK_CUDA_LAUNCHED(bound_segments);
+    row_of_run_ = {};
+
+    layout_.segments = DeviceBuffer<Segment>(blocks * windows);
     make_segments<<<blocks_for(blocks * warp_size, block_size), block_size, 0, stream_>>>(
-        blocks, windows, bounds, window_runs, layout_.segments.data());
+        blocks, windows, bounds.data(), window_runs_.data(), layout_.segments.data());
     PAGERANK_CUDA_LAUNCHED(make_segments);
+    sorted_ = DeviceBuffer<std::uint32_t>(runs, scratch_);
+    slots_ = DeviceBuffer<std::uint16_t>(runs, scratch_);
+    lengths_ = DeviceBuffer<std::uint16_t>(runs, scratch_);
+    order_segments<<<blocks_for(blocks * windows * warp_size, block_size), block_size, 0,
+                     stream_>>>(blocks * windows, windows, bounds.data(), layout_.segments.data(),
+                                run_begin_.data(), sorted_.data(), slots_.data(), lengths_.data());
+    PAGERANK_CUDA_LAUNCHED(order_segments);
   }
 
   /// base_at_, position_of_base_, layout.order, row_keys_.
   void order_rows() {
     const std::uint64_t nodes = nodes_;
-    DeviceBuffer<std::uint32_t> keys(nodes, stream_), spare_keys(nodes, stream_);
-    DeviceBuffer<NodeId> rows(nodes, stream_), spare_rows(nodes, stream_);
+    DeviceBuffer<std::uint32_t> keys(nodes, scratch_), spare_keys(nodes, scratch_);
+    DeviceBuffer<NodeId> rows(nodes, scratch_), spare_rows(nodes, scratch_);
     std::uint32_t* const key = keys.data();
     NodeId* const number = rows.data();
     const std::uint32_t *const counts = counts_.data(), *const block_of_row = block_of_row_.data();
@@ -631,8 +615,8 @@ struct Builder {
                      static_cast<int>(class_bits) + bits_below(blocks_));
     row_keys_ = std::move(sorted_keys.Current() == keys.data() ? keys : spare_keys);
     base_at_ = std::move(sorted_rows.Current() == rows.data() ? rows : spare_rows);
-    position_of_base_ = DeviceBuffer<NodeId>(nodes, stream_);
-    layout_.order = DeviceBuffer<NodeId>(nodes, stream_);
+    position_of_base_ = DeviceBuffer<NodeId>(nodes, scratch_);
+    layout_.order = DeviceBuffer<NodeId>(nodes);
     const NodeId* const base_at = base_at_.data();
     NodeId *const position_of_base = position_of_base_.data(), *const order = layout_.order.data();
     const NodeOrderView base = base_.view();
@@ -655,7 +639,7 @@ struct Builder {
     const bool weighted = matrix_.values != nullptr;
     if (weighted) {
       const std::uint64_t count = (layout_.gather_tiles.steps() + SliceWalk::batch) * warp_size * 2;
-      layout_.gather_values = DeviceBuffer<T>(count, stream_);
+      layout_.gather_values = DeviceBuffer<T>(count);
       layout_.gather_values.set_to_zero(stream_);
     }
     const std::uint32_t padding = layout_.shape.window_size;
@@ -665,7 +649,7 @@ struct Builder {
                     position_of_base_.data(), link_key_, layout_.shape.window_size},
         padding, weighted ? layout_.gather_values.data() : static_cast<T*>(nullptr), stream_);
 
-    layout_.window_partials = DeviceBuffer<std::uint64_t>(layout_.windows, stream_);
+    layout_.window_partials = DeviceBuffer<std::uint64_t>(layout_.windows);
     std::uint64_t* const partials = layout_.window_partials.data();
     const std::uint32_t* const slices = layout_.gather_tiles.group_slices();
     queue_for_each(
@@ -682,9 +666,9 @@ struct Builder {
   void lay_out_combine() {
     const std::uint64_t blocks = blocks_, nodes = nodes_;
     // By position and row block.
-    DeviceBuffer<std::uint16_t> lengths(nodes, stream_);
-    DeviceBuffer<std::uint64_t> short_begin(blocks, stream_), empty_begin(blocks, stream_);
-    layout_.row_blocks = DeviceBuffer<RowBlock>(blocks, stream_);
+    DeviceBuffer<std::uint16_t> lengths(nodes, scratch_);
+    DeviceBuffer<std::uint64_t> short_begin(blocks, scratch_), empty_begin(blocks, scratch_);
+    layout_.row_blocks = DeviceBuffer<RowBlock>(blocks);
     layout_.row_blocks.set_to_zero(stream_);
     std::uint16_t* const length = lengths.data();
     std::uint64_t *const begin = short_begin.data(), *const end = empty_begin.data();
@@ -713,8 +697,7 @@ struct Builder {
 
     const SliceLists lists{.groups = blocks, .begin = begin, .end = end, .lengths = length};
     layout_.combine_tiles = SliceTiles(lists, 8, algorithms_);
-    const RunSlots slots{runs_by_row_.data(), place_.data(),  window_runs_.data(),
-                         layout_.windows,     bounds_.data(), layout_.segments.data()};
+    const RunSlots slots{runs_by_row_.data(), slots_.data()};
     layout_.combine_tiles.fill(lists, RowRuns{slots, base_at, row_runs_.data()}, 0,
                                static_cast<float*>(nullptr), stream_);
     const std::uint32_t* const slices = layout_.combine_tiles.group_slices();
@@ -722,7 +705,7 @@ struct Builder {
         blocks, [=] __device__(std::uint64_t b) { row_blocks[b].first_slice = slices[b]; },
         stream_);
     const std::uint32_t warps = layout_.shape.threads / warp_size;
-    layout_.combine_ranges = DeviceBuffer<SliceRange>(blocks * warps, stream_);
+    layout_.combine_ranges = DeviceBuffer<SliceRange>(blocks * warps);
     const std::uint32_t* const tiles = layout_.combine_tiles.group_tiles();
     layout_.combine_tiles.cut(tiles, tiles + 1, blocks, warps, layout_.combine_ranges.data(),
                               stream_);
@@ -740,11 +723,11 @@ struct Builder {
     const std::uint32_t *const counts = counts_.data(), *const row_runs = row_runs_.data(),
                                *const block_of_row = block_of_row_.data();
     const NodeId* const base_at = base_at_.data();
-    DeviceBuffer<NodeId> positions(runs_ / longest_list + 1, stream_);
+    DeviceBuffer<NodeId> positions(runs_ / longest_list + 1, scratch_);
     const std::uint64_t found = algorithms_.select(
         thrust::counting_iterator<NodeId>(0), positions.data(), nodes_,
         [=] __device__(NodeId position) { return counts[base_at[position]] > longest_list; });
-    DeviceBuffer<RowOfManyRuns> rows(found, stream_);
+    DeviceBuffer<RowOfManyRuns> rows(found, scratch_);
     RowOfManyRuns* const row_at = rows.data();
     const NodeId* const position_at = positions.data();
     queue_for_each(
@@ -794,7 +777,7 @@ struct Builder {
     layout_.giants = DeviceBuffer<Giant>(std::span<const Giant>(giants));
     layout_.giant_of_piece =
         DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(giant_of_piece));
-    layout_.long_ids = DeviceBuffer<std::uint16_t>(ids, stream_);
+    layout_.long_ids = DeviceBuffer<std::uint16_t>(ids);
     if (long_rows.empty()) return;
     fill_long_ids<<<static_cast<unsigned>(long_rows.size()), 128, 0, stream_>>>(
         layout_.long_rows.data(), slots, layout_.long_ids.data());
@@ -852,15 +835,15 @@ struct Builder {
     layout_.block_pieces = DeviceBuffer<std::uint32_t>(Numbers(block_pieces));
     const DeviceBuffer<std::uint32_t> first_tiles{Numbers(begins)}, last_tiles{Numbers(ends)};
     constexpr std::uint32_t warps = gather_threads / warp_size;
-    layout_.gather_ranges = DeviceBuffer<SliceRange>(pieces.size() * warps, stream_);
+    layout_.gather_ranges = DeviceBuffer<SliceRange>(pieces.size() * warps);
     layout_.gather_tiles.cut(first_tiles.data(), last_tiles.data(), pieces.size(), warps,
                              layout_.gather_ranges.data(), stream_);
     layout_.gather_tiles.finish();
   }
 
-  KeptPool pool_;
   BlockedLayout<T>& layout_;
   CsrView<T> matrix_;
+  ScratchMemory scratch_;
   DeviceAlgorithms algorithms_;
   cudaStream_t stream_;
   std::uint64_t nodes_, runs_ = 0, blocks_ = 0;
@@ -875,11 +858,9 @@ struct Builder {
   DeviceBuffer<std::uint32_t> counts_;       ///< Runs of each row.
   DeviceBuffer<std::uint32_t> row_runs_;     ///< Each row's first in runs_by_row_.
   DeviceBuffer<std::uint32_t> runs_by_row_;  ///< Rows ascending, a row's runs by window.
-  std::vector<NodeId> giant_rows_;           ///< Ascending.
   DeviceBuffer<std::uint32_t> block_of_row_;
-  DeviceBuffer<std::uint32_t> bounds_;   ///< The first run of each segment; (blocks + 1) * windows.
   DeviceBuffer<std::uint32_t> sorted_;   ///< The run at each place, by length within segments.
-  DeviceBuffer<std::uint32_t> place_;    ///< Of each run.
+  DeviceBuffer<std::uint16_t> slots_;    ///< Of each run.
   DeviceBuffer<std::uint16_t> lengths_;  ///< Of the run at each place.
   DeviceBuffer<std::uint32_t> row_keys_;
   DeviceBuffer<NodeId> base_at_, position_of_base_;

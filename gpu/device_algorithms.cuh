@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -11,12 +12,14 @@
 
 namespace pagerank::gpu {
 
-/// CUB's algorithms with the scratch memory that they ask for, all queued into one stream.
+/// CUB's algorithms with the scratch memory that they ask for, all queued into its stream.
 class DeviceAlgorithms {
  public:
-  explicit DeviceAlgorithms(cudaStream_t stream) : stream_(stream) {}
+  explicit DeviceAlgorithms(const ScratchMemory& scratch)
+      : scratch_(scratch), stream_(scratch.stream()) {}
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  [[nodiscard]] const ScratchMemory& scratch() const { return scratch_; }
 
   /// out[i] = in[0] + .. + in[i - 1], for i < count.
   template <class In, class Out>
@@ -50,7 +53,7 @@ class DeviceAlgorithms {
   /// The elements of in[0 .. count) that the predicate accepts, in their order; returns how many.
   template <class In, class Out, class Predicate>
   [[nodiscard]] std::uint64_t select(In in, Out out, std::uint64_t count, Predicate predicate) {
-    DeviceBuffer<std::uint64_t> selected(1, stream_);
+    DeviceBuffer<std::uint64_t> selected(1, scratch_);
     call([&](void* scratch, std::size_t& bytes) {
       return cub::DeviceSelect::If(scratch, bytes, in, out, selected.data(), count, predicate,
                                    stream_);
@@ -80,15 +83,12 @@ class DeviceAlgorithms {
   void call(Algorithm algorithm) {
     std::size_t bytes = 0;
     PAGERANK_CUDA(algorithm(nullptr, bytes));
-    if (bytes > scratch_.size()) {
-      scratch_ = DeviceBuffer<char>();
-      scratch_ = DeviceBuffer<char>(bytes, stream_);
-    }
-    PAGERANK_CUDA(algorithm(scratch_.data(), bytes));
+    DeviceBuffer<char> work(std::max<std::size_t>(bytes, 1), scratch_);
+    PAGERANK_CUDA(algorithm(work.data(), bytes));
   }
 
+  ScratchMemory scratch_;
   cudaStream_t stream_;
-  DeviceBuffer<char> scratch_;
 };
 
 /// f(i) for i < count, a thread each.

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "core/pagerank.hpp"
 #include "gpu/cuda_check.cuh"
+#include "gpu/scratch_memory.cuh"
 
 namespace pagerank::gpu {
 
@@ -22,11 +24,9 @@ class DeviceBuffer {
     allocated(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)));
   }
 
-  /// In the order of a stream, which outlives it: made and freed without waiting, from the device's
-  /// pool. Throws OutOfMemory.
-  DeviceBuffer(std::size_t size, cudaStream_t stream) : size_(size), stream_(stream) {
-    if (size == 0) return;
-    allocated(cudaMallocAsync(reinterpret_cast<void**>(&data_), size * sizeof(T), stream));
+  /// For work queued into the stream of `scratch`. Throws OutOfMemory.
+  DeviceBuffer(std::size_t size, const ScratchMemory& scratch) : size_(size), scratch_(scratch) {
+    if (size > 0) data_ = static_cast<T*>(scratch_->take(size * sizeof(T)));
   }
 
   explicit DeviceBuffer(std::span<const T> host) : DeviceBuffer(host.size()) { upload(host); }
@@ -34,16 +34,16 @@ class DeviceBuffer {
   DeviceBuffer(DeviceBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)),
-        stream_(other.stream_) {}
+        scratch_(std::move(other.scratch_)) {}
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
-    std::swap(stream_, other.stream_);
+    std::swap(scratch_, other.scratch_);
     return *this;
   }
   ~DeviceBuffer() {
-    if (stream_ != nullptr && data_ != nullptr) {
-      cudaFreeAsync(data_, stream_);
+    if (scratch_) {
+      if (data_ != nullptr) scratch_->give(data_);
     } else {
       cudaFree(data_);
     }
@@ -54,7 +54,7 @@ class DeviceBuffer {
   [[nodiscard]] std::size_t size() const { return size_; }
 
   /// Copies size() elements from or to the host; waits until that is done. Arrays that grow with
-  /// the graph go through UploadRing, which is several times faster.
+  /// the graph go through TransferRing, which is several times faster.
   void upload(std::span<const T> host) {
     if (size_ == 0) return;
     PAGERANK_CUDA(cudaMemcpy(data_, host.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
@@ -87,7 +87,7 @@ class DeviceBuffer {
 
   T* data_ = nullptr;
   std::size_t size_ = 0;
-  cudaStream_t stream_ = nullptr;  ///< Null: not in the order of one.
+  std::optional<ScratchMemory> scratch_;  ///< Where it comes from; unset: from the device.
 };
 
 }  // namespace pagerank::gpu

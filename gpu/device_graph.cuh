@@ -5,7 +5,7 @@
 #include "core/transition_matrix.hpp"
 #include "gpu/csr_view.cuh"
 #include "gpu/device_buffer.cuh"
-#include "gpu/upload_ring.cuh"
+#include "gpu/transfer_ring.cuh"
 
 namespace pagerank::gpu {
 
@@ -25,9 +25,9 @@ void out_weights(const double* inverse_out_weight, const NodeId* order, std::uin
 template <class T>
 class DeviceGraph {
  public:
-  DeviceGraph(const TransitionMatrix& matrix, UploadRing& ring)
-      : row_offsets_(ring.upload<EdgeIndex>(std::span(matrix.in_links.row_offsets))),
-        column_indices_(ring.upload<NodeId>(std::span(matrix.in_links.column_indices))),
+  DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring)
+      : column_indices_(ring.upload<NodeId>(std::span(matrix.in_links.column_indices))),
+        row_offsets_(ring.upload<EdgeIndex>(std::span(matrix.in_links.row_offsets))),
         exact_values_(ring.upload<double>(std::span(matrix.in_links.values))),
         inverse_out_weight_(ring.upload<double>(std::span(matrix.inverse_out_weight))) {
     if constexpr (!std::is_same_v<T, double>) {
@@ -82,8 +82,8 @@ class DeviceGraph {
     return {node_count(), link_count(), row_offsets_.data(), column_indices_.data(), values};
   }
 
+  DeviceBuffer<NodeId> column_indices_;  ///< First the largest: it is worth making the ring.
   DeviceBuffer<EdgeIndex> row_offsets_;
-  DeviceBuffer<NodeId> column_indices_;
   DeviceBuffer<double> exact_values_;
   DeviceBuffer<T> values_;  ///< Where T is not double.
   DeviceBuffer<double> inverse_out_weight_;

@@ -4,6 +4,7 @@
 #include "core/pagerank.hpp"
 #include "gpu/device.cuh"
 #include "gpu/pagerank.hpp"
+#include "gpu/warm_up.hpp"
 
 namespace pagerank::gpu {
 namespace {
@@ -53,9 +54,10 @@ void require_device_memory(const std::string& name, std::size_t needed, std::siz
   if (needed > available) throw OutOfMemory(name, needed, available);
 }
 
-void create_context(int device) noexcept {
+void create_context(int device, bool load_kernels) noexcept {
   try {
     enter_device(device);
+    if (load_kernels) warm_up(device);
   } catch (const std::exception&) {
     // Whoever needs the device will hear of it.
   }

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <future>
+#include <optional>
 #include <string>
 
 #include "core/convergence.hpp"
@@ -9,46 +11,67 @@
 #include "gpu/iteration_loop.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/rank_update.cuh"
+#include "gpu/renumber.cuh"
 #include "gpu/residual.cuh"
 #include "gpu/spmv.cuh"
 
 namespace pagerank::gpu {
 namespace {
 
-/// Has every page of fresh memory given by the system, by all threads: a copy that meets them one
-/// by one takes several times longer.
-void touch(Array<double>& array) {
+/// An array whose pages the system has given, by all threads: a copy that meets them one by one
+/// takes several times longer.
+Array<double> touched_array(std::size_t size) {
+  Array<double> array(size);
   constexpr std::size_t page = 4096 / sizeof(double), piece = 256 * page;
-  parallel_for((array.size() + piece - 1) / piece, thread_count(0), [&](std::size_t index) {
-    const std::size_t end = std::min(array.size(), (index + 1) * piece);
+  parallel_for((size + piece - 1) / piece, thread_count(0), [&](std::size_t index) {
+    const std::size_t end = std::min(size, (index + 1) * piece);
     for (std::size_t i = index * piece; i < end; i += page) array[i] = 0;
   });
+  return array;
 }
 
+/// What floats resolve of an L1 norm of 1: some times what rounding leaves of a change, also where
+/// a hub and its leaves lock into a cycle of two roundings.
+constexpr double float_resolution = 0x1p-18;
+
 /// The graph on the device, the prepared kernel and the vectors of a solve.
+///
+/// Mixed precision is iterative refinement: x is kept in double; float iterations find x until
+/// their change is what floats resolve, and from then on corrections of x. A correction s solves
+/// s = alpha B s + (alpha * dangling mass of s) / n + r with r = G(x) - x evaluated in double,
+/// which is the iteration itself with r in place of the teleport term; r shrinks, and with it what
+/// a float leaves of s.
 template <class T>
 class PreparedGraph {
  public:
   PreparedGraph(const TransitionMatrix& matrix, const SpmvKernel& kernel,
                 const EngineOptions& options)
-      : graph_(uploaded(matrix, options.threads)),
+      : mixed_(options.precision == Precision::mixed),
+        ring_(options.threads),
+        graph_(matrix, ring_),
         spmv_(kernel.make<T>(graph_, stream_)),
+        residual_(graph_.exact_in_links(), graph_.inverse_out_weight(), stream_),
         out_weight_(matrix.node_count()),
         x_(matrix.node_count()),
         y_(matrix.node_count()),
         z_(matrix.node_count()),
+        source_(mixed_ ? matrix.node_count() : 0),
         sums_(2),
-        block_sums_(most_sum_blocks),
-        scalars_(3),
-        loop_([this](cudaStream_t stream) { queue_iteration(stream); }, block_sums_.data(),
-              update_blocks(matrix.node_count()), sums_.data(), options.device_loop) {
+        block_sums_(update_blocks(matrix.node_count())),
+        scalars_(scalar_sets),
+        base_(1),
+        loop_(queue_with(ranks, nullptr), sums_.data(), options.device_loop) {
     out_weights(graph_.inverse_out_weight(), spmv_->order(), graph_.node_count(),
                 out_weight_.data(), stream_);
+    if (mixed_) {
+      correction_loop_.emplace(queue_with(correction, source_.data()), sums_.data(),
+                               options.device_loop);
+    }
   }
 
   [[nodiscard]] static std::size_t bytes(const TransitionMatrix& matrix, const SpmvKernel& kernel) {
     return DeviceGraph<T>::bytes(matrix) + kernel.extra_bytes(matrix, sizeof(T)) +
-           matrix.node_count() * (sizeof(double) + 3 * sizeof(T)) +
+           Residual::bytes(matrix) + matrix.node_count() * (sizeof(double) + 4 * sizeof(T)) +
            (2 + most_sum_blocks) * sizeof(NodeSums);
   }
 
@@ -64,106 +87,175 @@ class PreparedGraph {
   }
 
  private:
+  /// The places in scalars_, each for one kind of update.
+  enum ScalarSet { ranks, first_ranks, correction, first_correction, scalar_sets };
+
   class Running final : public Iteration {
    public:
     Running(PreparedGraph& prepared, double alpha) : prepared_(prepared), alpha_(alpha) {
-      // From y = z = 0, one update with alpha = 0 makes x uniform, and z and the dangling mass
-      // belong to it.
-      prepared.scalars_.upload(std::array{alpha, 0.0, 0.0});
-      prepared.y_.set_to_zero(prepared.stream_);
-      prepared.z_.set_to_zero(prepared.stream_);
-      prepared.sums_.set_to_zero(prepared.stream_);
-      update_ranks(prepared.state(prepared.scalars_.data() + 1), prepared.stream_);
-      add_block_sums(prepared.block_sums_.data(), update_blocks(prepared.graph_.node_count()),
-                     prepared.sums_.data(), prepared.stream_);
+      std::array<RankScalars, scalar_sets> scalars{};
+      scalars[ranks] = {.alpha = alpha, .teleport = 1 - alpha};
+      scalars[first_ranks] = {.alpha = 0, .teleport = 1};
+      scalars[correction] = {.alpha = alpha, .teleport = 0};
+      prepared.scalars_.upload(scalars);
+      start(first_ranks, nullptr);  // x is uniform
+      // Beside the iterations, in which the host has nothing to do.
+      constexpr std::size_t worth_a_thread = 1 << 18;
+      const auto when =
+          prepared.x_.size() < worth_a_thread ? std::launch::deferred : std::launch::async;
+      scores_ = std::async(when, touched_array, prepared.x_.size());
     }
 
     std::vector<double> advance(double target, std::uint32_t limit) override {
-      return prepared_.loop_.run(target, limit, prepared_.stream_);
+      if (!prepared_.mixed_) {
+        x_is_current_ = false;
+        return prepared_.loop_.run(target, limit, prepared_.stream_);
+      }
+      if (x_is_current_) begin_correction();
+      x_is_current_ = false;
+      IterationLoop& loop = correcting_ ? *prepared_.correction_loop_ : prepared_.loop_;
+      const double aim = std::max(target, resolution_);
+      std::vector<double> changes = loop.run(aim, std::min(limit, mixed_batch), prepared_.stream_);
+      // If what is left is below what floats tell of x, the next iteration is of a correction.
+      const double change = changes.back();
+      if (change > target && (change <= aim || stalled(changes))) residual();
+      return changes;
+    }
+
+    [[nodiscard]] std::uint32_t between_residuals() const override {
+      return prepared_.mixed_ ? mixed_batch : 1;
     }
 
     double residual() override {
-      prepared_.write_scores();
+      bring_x();
       NodeSums* const result = prepared_.sums_.data() + 1;
-      residual_l1({prepared_.graph_.exact_in_links(), prepared_.graph_.inverse_out_weight(),
-                   prepared_.x_.data(), prepared_.sums_.data()},
-                  alpha_, prepared_.block_sums_.data(), result, prepared_.stream_);
+      prepared_.residual_.evaluate(prepared_.x_.data(), alpha_, result, prepared_.stream_);
       NodeSums& fetched = prepared_.fetched_[0];
       PAGERANK_CUDA(cudaMemcpyAsync(&fetched, result, sizeof(NodeSums), cudaMemcpyDeviceToHost,
                                     prepared_.stream_));
       prepared_.stream_.wait();
-      return fetched.change;
+      residual_ = fetched.change;
+      return residual_;
     }
 
     Array<double> scores() override {
-      prepared_.write_scores();
-      Array<double> scores(prepared_.x_.size());
-      touch(scores);  // beside the writing on the device
+      bring_x();
+      Array<double> scores = scores_.get();
       prepared_.stream_.wait();
-      PAGERANK_CUDA(cudaMemcpy(scores.data(), prepared_.x_.data(), scores.size() * sizeof(double),
-                               cudaMemcpyDeviceToHost));
+      prepared_.ring_.fetch(prepared_.x_.data(), std::span(scores.data(), scores.size()));
       return scores;
     }
 
    private:
+    /// Iterations before the host looks whether rounding keeps the change from shrinking.
+    static constexpr std::uint32_t mixed_batch = 8;
+    [[nodiscard]] static bool stalled(const std::vector<double>& changes) {
+      const auto middle = changes.begin() + mixed_batch / 2;
+      return changes.size() == mixed_batch &&
+             *std::min_element(middle, changes.end()) >= *std::min_element(changes.begin(), middle);
+    }
+
+    /// The first update: from y = z = 0, without dangling mass.
+    void start(ScalarSet scalars, const T* source) {
+      prepared_.y_.set_to_zero(prepared_.stream_);
+      prepared_.z_.set_to_zero(prepared_.stream_);
+      prepared_.sums_.set_to_zero(prepared_.stream_);
+      update_ranks(prepared_.state(scalars, source), prepared_.loop_.end_outside(),
+                   prepared_.stream_);
+    }
+
+    /// x_ = the current ranks in node order; of a correction: x_ += it, once.
+    void bring_x() {
+      if (x_is_current_) return;
+      const RankState<T> state = correcting_ ? prepared_.state(correction, prepared_.source_.data())
+                                             : prepared_.state(ranks, nullptr);
+      write_ranks(state, prepared_.spmv_->order(), correcting_, prepared_.x_.data(),
+                  prepared_.stream_);
+      x_is_current_ = true;
+    }
+
+    /// Of x_, whose residual has been evaluated: the correction's first approximation is that.
+    void begin_correction() {
+      correcting_ = true;
+      resolution_ = float_resolution * residual_ / (1 - alpha_);
+      to_kernel_order(prepared_.spmv_->order(), prepared_.x_.size(), prepared_.residual_.vector(),
+                      prepared_.source_.data(), prepared_.stream_);
+      start(first_correction, prepared_.source_.data());
+    }
+
     PreparedGraph& prepared_;
     double alpha_;
+    bool correcting_ = false;
+    bool x_is_current_ = false;
+    double resolution_ = float_resolution;  ///< The change that floats still tell.
+    double residual_ = 0;
+    std::future<Array<double>> scores_;
   };
 
-  [[nodiscard]] static DeviceGraph<T> uploaded(const TransitionMatrix& matrix, int threads) {
-    UploadRing ring(threads);  // freed before anything else is allocated
-    return {matrix, ring};
+  [[nodiscard]] IterationLoop::Queue queue_with(ScalarSet scalars, const T* source) {
+    return [this, scalars, source](cudaStream_t stream, const IterationEnd& end) {
+      spmv_->multiply(z_.data(), y_.data(), stream);
+      update_ranks(state(scalars, source), end, stream);
+    };
   }
 
-  /// The ranks in node order to x_.
-  void write_scores() { write_ranks(state(scalars_.data()), spmv_->order(), x_.data(), stream_); }
-
-  void queue_iteration(cudaStream_t stream) {
-    spmv_->multiply(z_.data(), y_.data(), stream);
-    update_ranks(state(scalars_.data()), stream);
-  }
-
-  [[nodiscard]] RankState<T> state(const double* alpha) {
+  [[nodiscard]] RankState<T> state(ScalarSet scalars, const T* source) {
     return {.nodes = graph_.node_count(),
             .z = z_.data(),
             .y = y_.data(),
             .out_weight = out_weight_.data(),
-            .alpha = alpha,
-            .base = scalars_.data() + 2,
+            .source = source,
+            .scalars = scalars_.data() + scalars,
+            .base = base_.data(),
             .sums = sums_.data(),
             .block_sums = block_sums_.data()};
   }
 
+  bool mixed_;
   Stream stream_;
+  TransferRing ring_;
   DeviceGraph<T> graph_;
   std::unique_ptr<Spmv<T>> spmv_;
-  DeviceBuffer<T> out_weight_;  ///< In the kernel's order, as y_ and z_.
+  Residual residual_;
+  DeviceBuffer<T> out_weight_;  ///< In the kernel's order, as y_, z_ and source_.
   DeviceBuffer<double> x_;      ///< In node order; where scores are written.
   DeviceBuffer<T> y_, z_;
+  DeviceBuffer<T> source_;       ///< Mixed: what a correction is of.
   DeviceBuffer<NodeSums> sums_;  ///< Of the iteration, of the residual.
   DeviceBuffer<NodeSums> block_sums_;
-  DeviceBuffer<double> scalars_;  ///< alpha of the iteration, of its start (0), base.
+  DeviceBuffer<RankScalars> scalars_;
+  DeviceBuffer<double> base_;
   PinnedArray<NodeSums> fetched_{1};
   IterationLoop loop_;
+  std::optional<IterationLoop> correction_loop_;
 };
 
 }  // namespace
 
 class Engine::Impl {
  public:
-  Impl(const TransitionMatrix& matrix, const EngineOptions& options)
-      : kernel_(find_spmv_kernel(options.kernel)), device_(options.device) {
+  Impl(const TransitionMatrix& matrix, const EngineOptions& options) : device_(options.device) {
     if (matrix.node_count() == 0) throw std::invalid_argument("the graph has no nodes");
+    const bool automatic = options.kernel.empty() || options.kernel == automatic_kernel;
+    kernel_ = &find_spmv_kernel(
+        automatic ? choose_kernel(matrix, options.precision, options.expected) : options.kernel);
     name_ = enter_device(device_);
     if (!matrix.dangling.empty()) {
       first_dangling_ = matrix.dangling.front();
       dangling_count_ = matrix.dangling.size();
     }
-    if (options.precision == Precision::float32) {
-      prepare(single_, matrix, options);
-    } else {
-      prepare(double_, matrix, options);
+    const SpmvKernel& modest = find_spmv_kernel(modest_kernel);
+    const bool may_fail = automatic && kernel_ != &modest;
+    try {
+      prepare(matrix, options);
+      return;
+    } catch (const KernelRefused&) {
+      if (!may_fail) throw;
+    } catch (const OutOfMemory&) {
+      if (!may_fail) throw;
     }
+    kernel_ = &modest;
+    prepare(matrix, options);
   }
 
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) {
@@ -181,17 +273,28 @@ class Engine::Impl {
     return single_ ? single_->loops_on_device() : double_->loops_on_device();
   }
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] std::string_view kernel() const { return kernel_.name; }
+  [[nodiscard]] std::string_view kernel() const { return kernel_->name; }
 
  private:
+  static constexpr std::string_view automatic_kernel = "auto";
+  /// Takes every graph and hardly more memory than that.
+  static constexpr std::string_view modest_kernel = "balanced";
+
+  void prepare(const TransitionMatrix& matrix, const EngineOptions& options) {
+    if (options.precision == Precision::float64) {
+      prepare(double_, matrix, options);
+    } else {
+      prepare(single_, matrix, options);
+    }
+  }
   template <class T>
   void prepare(std::unique_ptr<PreparedGraph<T>>& prepared, const TransitionMatrix& matrix,
                const EngineOptions& options) {
-    require_device_memory(name_, PreparedGraph<T>::bytes(matrix, kernel_), options.memory_limit);
-    prepared = std::make_unique<PreparedGraph<T>>(matrix, kernel_, options);
+    require_device_memory(name_, PreparedGraph<T>::bytes(matrix, *kernel_), options.memory_limit);
+    prepared = std::make_unique<PreparedGraph<T>>(matrix, *kernel_, options);
   }
 
-  const SpmvKernel& kernel_;
+  const SpmvKernel* kernel_;
   int device_;
   std::string name_;
   NodeId first_dangling_ = 0;

@@ -6,23 +6,6 @@
 namespace pagerank::gpu {
 namespace {
 
-/// The last kernel of an iteration, one block: adds up its sums, notes its change and decides
-/// whether there is another.
-template <bool in_graph>
-__global__ void end_iteration(const NodeSums* block_sums, unsigned blocks, NodeSums* sums,
-                              LoopControl* control, cudaGraphConditionalHandle condition) {
-  const NodeSums sum = sum_of_blocks(block_sums, blocks);
-  if (threadIdx.x > 0) return;
-  *sums = sum;
-  const double change = sum.change;
-  control->changes[control->iterations] = change;
-  ++control->iterations;
-  if constexpr (in_graph) {
-    const bool go_on = change > control->target && control->iterations < control->limit;
-    cudaGraphSetConditional(condition, go_on ? 1 : 0);
-  }
-}
-
 cudaError_t add_while_node(cudaGraph_t graph, cudaGraphNodeParams& params) {
   cudaGraphNode_t node = nullptr;
 #if CUDART_VERSION >= 13000
@@ -32,10 +15,8 @@ cudaError_t add_while_node(cudaGraph_t graph, cudaGraphNodeParams& params) {
 #endif
 }
 
-/// A graph that is one WHILE node around what `queue` and end_iteration() do.
-CudaGraph record_while_graph(const std::function<void(cudaStream_t)>& queue,
-                             const NodeSums* block_sums, unsigned blocks, NodeSums* sums,
-                             LoopControl* control) {
+/// A graph that is one WHILE node around what `queue` does; `end` has all but the condition.
+CudaGraph record_while_graph(const IterationLoop::Queue& queue, IterationEnd end) {
   cudaGraph_t created = nullptr;
   PAGERANK_CUDA(cudaGraphCreate(&created, 0));
   CudaGraph graph(created);
@@ -53,10 +34,9 @@ CudaGraph record_while_graph(const std::function<void(cudaStream_t)>& queue,
   const Stream stream;
   PAGERANK_CUDA(cudaStreamBeginCaptureToGraph(stream, body, nullptr, nullptr, 0,
                                               cudaStreamCaptureModeRelaxed));
-  queue(stream);
-  end_iteration<true>
-      <<<1, sum_block_size, 0, stream>>>(block_sums, blocks, sums, control, condition);
-  PAGERANK_CUDA_LAUNCHED(end_iteration);
+  end.condition = condition;
+  end.in_graph = true;
+  queue(stream, end);
   PAGERANK_CUDA(cudaStreamEndCapture(stream, &body));
 
   return graph;
@@ -73,17 +53,24 @@ bool can_loop_on_device() {
 
 }  // namespace
 
-IterationLoop::IterationLoop(std::function<void(cudaStream_t)> queue, const NodeSums* block_sums,
-                             unsigned blocks, NodeSums* sums, bool on_device)
-    : queue_(std::move(queue)), block_sums_(block_sums), blocks_(blocks), sums_(sums), control_(1) {
+IterationLoop::IterationLoop(Queue queue, NodeSums* sums, bool on_device)
+    : queue_(std::move(queue)), sums_(sums), done_(1), control_(1) {
+  PAGERANK_CUDA(cudaMemset(done_.data(), 0, sizeof(unsigned)));
+  PAGERANK_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
   if (!on_device || !can_loop_on_device()) return;
-  graph_ = record_while_graph(queue_, block_sums_, blocks_, sums_, control_.data());
+  graph_ = record_while_graph(queue_, end_inside());
   cudaGraphExec_t executable = nullptr;
   if (cudaGraphInstantiate(&executable, graph_.get(), 0) != cudaSuccess) {
     cudaGetLastError();  // something in the iteration may not stand in a WHILE node
     return;
   }
   executable_.reset(executable);
+}
+
+IterationEnd IterationLoop::end_inside() {
+  IterationEnd end = end_outside();
+  end.control = control_.data();
+  return end;
 }
 
 std::vector<double> IterationLoop::run(double target, unsigned limit, const Stream& stream) {
@@ -102,10 +89,7 @@ std::vector<double> IterationLoop::run(double target, unsigned limit, const Stre
     stream.wait();
   } else {
     for (bool go_on = true; go_on;) {
-      queue_(stream);
-      end_iteration<false><<<1, sum_block_size, 0, stream>>>(
-          block_sums_, blocks_, sums_, control_.data(), cudaGraphConditionalHandle{});
-      PAGERANK_CUDA_LAUNCHED(end_iteration);
+      queue_(stream, end_inside());
       copy(host_control_.data(), control_.data(), cudaMemcpyDeviceToHost);
       stream.wait();
       go_on = control.iterations < most && control.changes[control.iterations - 1] > target;

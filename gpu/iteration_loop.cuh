@@ -20,20 +20,67 @@ struct LoopControl {
   double changes[most_iterations];
 };
 
+/// How an iteration ends: by its last kernel, whose blocks each leave their sums and then call
+/// block_done(). The last block to do so adds them up, notes the change and decides whether there
+/// is another iteration. Passed to kernels by value.
+struct IterationEnd {
+  NodeSums* sums;        ///< Of the iteration.
+  unsigned* done;        ///< Blocks so far; 0 before and after.
+  LoopControl* control;  ///< Null: an update that is no iteration of the loop.
+  cudaGraphConditionalHandle condition;
+  bool in_graph;  ///< `condition` is to be set.
+
+#ifdef __CUDACC__
+  /// For all threads of a block of sum_block_size, whose first has written
+  /// block_sums[blockIdx.x].
+  __device__ void block_done(const NodeSums* block_sums) const {
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+      __threadfence();
+      last = atomicAdd(done, 1) + 1 == gridDim.x;
+    }
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    const NodeSums sum = sum_of_blocks(block_sums, gridDim.x);
+    if (threadIdx.x > 0) return;
+    *sums = sum;
+    *done = 0;
+    if (control == nullptr) return;
+    control->changes[control->iterations] = sum.change;
+    ++control->iterations;
+    if (in_graph) {
+      const bool go_on = sum.change > control->target && control->iterations < control->limit;
+      cudaGraphSetConditional(condition, go_on ? 1 : 0);
+    }
+  }
+#endif
+};
+
 /// Repeats an iteration on the device until its change is small enough, without asking the host: a
 /// CUDA graph whose WHILE node runs the iteration, and whose condition the iteration's last kernel
 /// sets (CUDA Programming Guide, conditional graph nodes). Where the driver is too old for that, a
 /// plain loop that asks after every iteration.
 class IterationLoop {
  public:
-  /// `queue` queues one iteration into the stream it is given and leaves `blocks` block sums, which
-  /// the loop adds up to *sums. It is called now, to record the graph, and again for each iteration
-  /// of a plain loop; what it queues must not change between runs.
+  /// Queues one iteration into the stream it is given; its last kernel ends it as it is told.
+  using Queue = std::function<void(cudaStream_t, const IterationEnd&)>;
+
+  /// `queue` is called now, to record the graph, and again for each iteration of a plain loop; what
+  /// it queues must not change between runs. Iterations leave their sums in *sums.
   /// `on_device` false makes a plain loop in any case.
-  IterationLoop(std::function<void(cudaStream_t)> queue, const NodeSums* block_sums,
-                unsigned blocks, NodeSums* sums, bool on_device);
+  IterationLoop(Queue queue, NodeSums* sums, bool on_device);
   IterationLoop(const IterationLoop&) = delete;
   IterationLoop& operator=(const IterationLoop&) = delete;
+
+  /// For an update outside the loop that leaves its sums in the same place.
+  [[nodiscard]] IterationEnd end_outside() {
+    return {.sums = sums_,
+            .done = done_.data(),
+            .control = nullptr,
+            .condition = {},
+            .in_graph = false};
+  }
 
   [[nodiscard]] bool on_device() const { return static_cast<bool>(executable_); }
 
@@ -43,10 +90,11 @@ class IterationLoop {
   [[nodiscard]] std::vector<double> run(double target, unsigned limit, const Stream& stream);
 
  private:
-  std::function<void(cudaStream_t)> queue_;
-  const NodeSums* block_sums_;
-  unsigned blocks_;
+  [[nodiscard]] IterationEnd end_inside();
+
+  Queue queue_;
   NodeSums* sums_;
+  DeviceBuffer<unsigned> done_;
   DeviceBuffer<LoopControl> control_;
   PinnedArray<LoopControl> host_control_{1};
   CudaGraph graph_;           ///< Owns the condition: lives as long as what was made of it.

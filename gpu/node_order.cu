@@ -50,8 +50,9 @@ void order_by_keys(DeviceBuffer<std::uint32_t>& keys, DeviceAlgorithms& algorith
                    DeviceBuffer<NodeId>& node_order, DeviceBuffer<NodeId>& places) {
   const std::uint64_t nodes = keys.size();
   cudaStream_t stream = algorithms.stream();
-  DeviceBuffer<std::uint32_t> spare_keys(nodes, stream);
-  DeviceBuffer<NodeId> numbers(nodes, stream), spare_numbers(nodes, stream);
+  DeviceBuffer<std::uint32_t> spare_keys(nodes, algorithms.scratch());
+  DeviceBuffer<NodeId> numbers(nodes, algorithms.scratch()),
+      spare_numbers(nodes, algorithms.scratch());
   NodeId* const number = numbers.data();
   queue_for_each(
       nodes, [=] __device__(std::uint64_t node) { number[node] = static_cast<NodeId>(node); },
@@ -60,7 +61,7 @@ void order_by_keys(DeviceBuffer<std::uint32_t>& keys, DeviceAlgorithms& algorith
   cub::DoubleBuffer<NodeId> values(numbers.data(), spare_numbers.data());
   algorithms.sort(sorted, values, nodes, 0, 32);
   node_order = std::move(values.Current() == numbers.data() ? numbers : spare_numbers);
-  places = DeviceBuffer<NodeId>(nodes, stream);
+  places = DeviceBuffer<NodeId>(nodes, algorithms.scratch());
   const NodeId* const node_at = node_order.data();
   NodeId* const place_of = places.data();
   queue_for_each(
@@ -80,8 +81,8 @@ void move_long_rows_last(const CsrView<T>& matrix, DeviceAlgorithms& algorithms,
   const std::uint64_t longest_short = 3 * (matrix.links / matrix.rows + 1);
   const EdgeIndex* const offsets = matrix.row_offsets;
   const auto length = [=] __device__(std::uint64_t row) { return offsets[row + 1] - offsets[row]; };
-  DeviceBuffer<std::uint32_t> keys(matrix.rows, algorithms.stream());
-  DeviceBuffer<std::uint32_t> any(1, algorithms.stream());
+  DeviceBuffer<std::uint32_t> keys(matrix.rows, algorithms.scratch());
+  DeviceBuffer<std::uint32_t> any(1, algorithms.scratch());
   any.set_to_zero(algorithms.stream());
   std::uint32_t *const key = keys.data(), *const found = any.data();
   queue_for_each(
@@ -105,7 +106,7 @@ void order_by_degree(const DeviceGraph<T>& graph, DeviceAlgorithms& algorithms,
   const CsrView<T> matrix = graph.in_links();
   const std::uint64_t nodes = matrix.rows;
   cudaStream_t stream = algorithms.stream();
-  DeviceBuffer<std::uint32_t> degrees(nodes, algorithms.stream());
+  DeviceBuffer<std::uint32_t> degrees(nodes, algorithms.scratch());
   std::uint32_t* const degree = degrees.data();
   if (matrix.values == nullptr) {
     const double* const inverse = graph.inverse_out_weight();
@@ -135,7 +136,7 @@ NodeOrder::NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size,
   const CsrView<T> matrix = graph.in_links();
   if (matrix.rows <= window_size || matrix.links == 0) return;
   order_by_degree(graph, algorithms, node_at_, place_of_);
-  DeviceBuffer<float2> runs(sampled_rows, algorithms.stream());
+  DeviceBuffer<float2> runs(sampled_rows, algorithms.scratch());
   sample_rows<<<sampled_rows, block_size, 0, algorithms.stream()>>>(matrix, place_of_.data(),
                                                                     window_size, runs.data());
   PAGERANK_CUDA_LAUNCHED(sample_rows);
@@ -155,8 +156,8 @@ template <class T>
 DeviceBuffer<EdgeIndex> NodeOrder::row_offsets(const CsrView<T>& matrix,
                                                DeviceAlgorithms& algorithms) const {
   if (node_at_.size() == 0) return {};
-  DeviceBuffer<EdgeIndex> lengths(matrix.rows + 1, algorithms.stream()),
-      offsets(matrix.rows + 1, algorithms.stream());
+  DeviceBuffer<EdgeIndex> lengths(matrix.rows + 1, algorithms.scratch()),
+      offsets(matrix.rows + 1, algorithms.scratch());
   EdgeIndex* const length = lengths.data();
   const NodeOrderView order = view();
   queue_for_each(

@@ -8,7 +8,7 @@ class Engine::Impl {};
 std::string unavailable_reason(int) {
   return NotCompiled().what();
 }
-void create_context(int) noexcept {}
+void create_context(int, bool) noexcept {}
 std::vector<Device> devices() {
   return {};
 }

@@ -9,6 +9,7 @@
 
 #include "core/pagerank.hpp"
 #include "core/transition_matrix.hpp"
+#include "gpu/kernel_choice.hpp"
 
 /// PageRank on NVIDIA GPUs. This header is plain C++: a build without the CUDA toolkit has the same
 /// symbols, finds no devices and throws NotCompiled.
@@ -57,19 +58,23 @@ struct Kernel {
 [[nodiscard]] std::string unavailable_reason(int device = 0);
 
 /// Creates the context of the device, which takes a fifth of a second, so that an Engine made later
-/// finds it there: for a thread beside the reading of a graph. Failures show when an Engine is
-/// made.
-void create_context(int device) noexcept;
+/// finds it there: for a thread beside the reading of a graph. `load_kernels`: also those that
+/// automatic choice may take, by solving a small problem, which takes a tenth of a second more and
+/// saves a large graph some ten milliseconds. Failures show when an Engine is made.
+void create_context(int device, bool load_kernels = false) noexcept;
 
 /// The devices that the driver shows; none without CUDA or a driver.
 [[nodiscard]] std::vector<Device> devices();
 
-/// The SpMV kernels an Engine can iterate with, the default first. Empty without CUDA.
+/// The SpMV kernels an Engine can iterate with. Empty without CUDA.
 [[nodiscard]] std::vector<Kernel> kernels();
 
 struct EngineOptions {
   int device = 0;
-  std::string kernel;  ///< A name of kernels(); empty: the default.
+  /// A name of kernels(); empty or "auto": the one that suits the graph and the expected work, or,
+  /// where that one cannot have it (too little memory, another GPU), "balanced".
+  std::string kernel;
+  ExpectedWork expected;
   Precision precision = Precision::float64;
 
   int threads = 0;  ///< That feed the upload; 0: as many as OpenMP offers.
@@ -97,7 +102,7 @@ class Engine final : public pagerank::Engine {
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) override;
   [[nodiscard]] std::string device() const override;
   [[nodiscard]] std::uint64_t bytes_per_iteration() const override;
-  [[nodiscard]] std::string_view kernel() const;
+  [[nodiscard]] std::string_view kernel() const;  ///< That iterates: never "auto".
 
   /// Whether EngineOptions::device_loop could be granted.
   [[nodiscard]] bool loops_on_device() const;

@@ -3,59 +3,81 @@
 #include <algorithm>
 
 #include "gpu/csr_view.cuh"
-#include "gpu/row_sum.cuh"
 
 namespace pagerank::gpu {
 namespace {
 
 /// Neighbouring elements, loaded and stored at once.
 constexpr unsigned together = 4;
+/// So many of them by a thread at once.
+constexpr unsigned rounds = 2;
 template <class T>
 struct alignas(16) Together {
   T element[together];
 };
 
-template <class T>
-__global__ void regularise(RankState<T> state) {
-  const double alpha = *state.alpha;
-  const double base =
-      (alpha * state.sums->dangling_mass + (1 - alpha)) / static_cast<double>(state.nodes);
+template <class T, bool has_source>
+__global__ void regularise(RankState<T> state, IterationEnd end) {
+  const double alpha = state.scalars->alpha;
+  const double base = (alpha * state.sums->dangling_mass + state.scalars->teleport) /
+                      static_cast<double>(state.nodes);
   if (global_thread_index() == 0) *state.base = base;
-  double change = 0;
-  RowSum<double> mass{};  // the certificate builds on it: exact for any number of nodes
-  const auto next_z = [&](T y, T z, T weight) {
-    const double x = alpha * y + base;
+  NodeSums sums{0, 0};
+  const auto next_z = [&](T y, T source, T z, T weight) {
+    double x = alpha * y + base;
+    if constexpr (has_source) x += source;
     const T divisor = weight > 0 ? weight : T(1);
-    change += fabs(x - static_cast<double>(z) * divisor);
-    if (weight == 0) mass.add(x);
+    sums.change += fabs(x - static_cast<double>(z) * divisor);
+    if (weight == 0) sums.dangling_mass += x;
     return static_cast<T>(x) / divisor;
   };
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   const std::uint64_t groups = state.nodes / together;
   const auto* const ys = reinterpret_cast<const Together<T>*>(state.y);
+  const auto* const sources = reinterpret_cast<const Together<T>*>(state.source);
   const auto* const weights = reinterpret_cast<const Together<T>*>(state.out_weight);
   auto* const zs = reinterpret_cast<Together<T>*>(state.z);
-  for (std::uint64_t i = global_thread_index(); i < groups; i += stride) {
-    const Together<T> y = ys[i], weight = weights[i];
-    Together<T> z = zs[i];
-    for (unsigned k = 0; k < together; ++k) {
-      z.element[k] = next_z(y.element[k], z.element[k], weight.element[k]);
+  // All that a thread reads in a round is under way before it computes.
+  for (std::uint64_t first = global_thread_index(); first < groups; first += rounds * stride) {
+    Together<T> y[rounds], weight[rounds], source[rounds], z[rounds];
+#pragma unroll
+    for (unsigned r = 0; r < rounds; ++r) {
+      const std::uint64_t i = first + r * stride;
+      if (i >= groups) break;
+      y[r] = ys[i];
+      weight[r] = weights[i];
+      if constexpr (has_source) source[r] = sources[i];
+      z[r] = zs[i];
     }
-    zs[i] = z;
+#pragma unroll
+    for (unsigned r = 0; r < rounds; ++r) {
+      const std::uint64_t i = first + r * stride;
+      if (i >= groups) break;
+      for (unsigned k = 0; k < together; ++k) {
+        z[r].element[k] = next_z(y[r].element[k], has_source ? source[r].element[k] : T(0),
+                                 z[r].element[k], weight[r].element[k]);
+      }
+      zs[i] = z[r];
+    }
   }
   const std::uint64_t rest = groups * together + global_thread_index();
   if (rest < state.nodes) {
-    state.z[rest] = next_z(state.y[rest], state.z[rest], state.out_weight[rest]);
+    const T source = has_source ? state.source[rest] : T(0);
+    state.z[rest] = next_z(state.y[rest], source, state.z[rest], state.out_weight[rest]);
   }
-  change = block_sum<sum_block_size>(change);
-  const double dangling_mass = block_sum<sum_block_size>(mass.value());
-  if (threadIdx.x == 0) state.block_sums[blockIdx.x] = {change, dangling_mass};
+  sums = block_sums_of<sum_block_size>(sums);
+  if (threadIdx.x == 0) state.block_sums[blockIdx.x] = sums;
+  end.block_done(state.block_sums);
 }
 
 template <class T>
-__global__ void evaluate(RankState<T> state, const NodeId* order, double* x) {
+__global__ void evaluate(RankState<T> state, const NodeId* order, bool add, double* x) {
   const std::uint64_t i = global_thread_index();
-  if (i < state.nodes) x[order != nullptr ? order[i] : i] = *state.alpha * state.y[i] + *state.base;
+  if (i >= state.nodes) return;
+  double rank = state.scalars->alpha * state.y[i] + *state.base;
+  if (state.source != nullptr) rank += state.source[i];
+  double& written = x[order != nullptr ? order[i] : i];
+  written = add ? written + rank : rank;
 }
 
 }  // namespace
@@ -65,20 +87,25 @@ unsigned update_blocks(std::uint64_t nodes) {
 }
 
 template <class T>
-void update_ranks(const RankState<T>& state, cudaStream_t stream) {
-  regularise<<<update_blocks(state.nodes), sum_block_size, 0, stream>>>(state);
+void update_ranks(const RankState<T>& state, const IterationEnd& end, cudaStream_t stream) {
+  const auto kernel = state.source != nullptr ? regularise<T, true> : regularise<T, false>;
+  kernel<<<update_blocks(state.nodes), sum_block_size, 0, stream>>>(state, end);
   PAGERANK_CUDA_LAUNCHED(regularise);
 }
 
 template <class T>
-void write_ranks(const RankState<T>& state, const NodeId* order, double* x, cudaStream_t stream) {
-  evaluate<<<blocks_for(state.nodes, sum_block_size), sum_block_size, 0, stream>>>(state, order, x);
+void write_ranks(const RankState<T>& state, const NodeId* order, bool add, double* x,
+                 cudaStream_t stream) {
+  evaluate<<<blocks_for(state.nodes, sum_block_size), sum_block_size, 0, stream>>>(state, order,
+                                                                                   add, x);
   PAGERANK_CUDA_LAUNCHED(evaluate);
 }
 
-template void update_ranks<float>(const RankState<float>&, cudaStream_t);
-template void update_ranks<double>(const RankState<double>&, cudaStream_t);
-template void write_ranks<float>(const RankState<float>&, const NodeId*, double*, cudaStream_t);
-template void write_ranks<double>(const RankState<double>&, const NodeId*, double*, cudaStream_t);
+template void update_ranks<float>(const RankState<float>&, const IterationEnd&, cudaStream_t);
+template void update_ranks<double>(const RankState<double>&, const IterationEnd&, cudaStream_t);
+template void write_ranks<float>(const RankState<float>&, const NodeId*, bool, double*,
+                                 cudaStream_t);
+template void write_ranks<double>(const RankState<double>&, const NodeId*, bool, double*,
+                                  cudaStream_t);
 
 }  // namespace pagerank::gpu

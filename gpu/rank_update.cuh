@@ -1,49 +1,60 @@
 #pragma once
 
 #include "core/types.hpp"
-#include "gpu/block_sums.cuh"
+#include "gpu/iteration_loop.cuh"
 
 namespace pagerank::gpu {
 
+/// What the ranks of an iteration are made with, in device memory, so that a recorded iteration
+/// serves any: x = alpha y + base (+ source), base = (alpha * dangling mass + teleport) / n.
+struct RankScalars {
+  double alpha;
+  double teleport;  ///< What all nodes share besides: 1 - alpha, or 0 of a correction.
+};
+
 /// The state of a running solve in device memory; arrays of one element a node, in the kernel's
 /// order. The ranks x themselves are not stored: z and out_weight tell the last ones well enough to
-/// measure a change, y and base the next ones exactly.
+/// measure a change, y, base and source the next ones exactly.
 template <class T>
 struct RankState {
   std::uint64_t nodes;
-  T* z;                  ///< What the SpMV gathers: x / out_weight; of dangling nodes x.
-  const T* y;            ///< What the SpMV left: B x.
-  const T* out_weight;   ///< What x is divided by; 0 marks a dangling node.
-  const double* alpha;   ///< One element: a recorded iteration serves any alpha.
-  double* base;          ///< One element: x = alpha * y + base.
-  NodeSums* sums;        ///< Of the iteration before, then of this one.
-  NodeSums* block_sums;  ///< most_sum_blocks elements of scratch.
+  T* z;                        ///< What the SpMV gathers: x / out_weight; of dangling nodes x.
+  const T* y;                  ///< What the SpMV left: B x.
+  const T* out_weight;         ///< What x is divided by; 0 marks a dangling node.
+  const T* source;             ///< What each node gets besides; null: nothing.
+  const RankScalars* scalars;  ///< One element.
+  double* base;                ///< One element, left by the update.
+  const NodeSums* sums;        ///< Of the iteration before.
+  NodeSums* block_sums;        ///< update_blocks() elements of scratch.
 
-  /// What update_ranks() moves at least: y, out_weight, z read and written.
+  /// What update_ranks() moves at least, without source: y, out_weight, z read and written.
   [[nodiscard]] static std::uint64_t bytes_to_update(std::uint64_t nodes) {
     return nodes * 4 * sizeof(T);
   }
 };
 
-/// Everything of an iteration but the SpMV, in one pass over the nodes: regularise
-/// (x = alpha y + (alpha * dangling mass + 1 - alpha) / n), scale the next z, and add up the L1
-/// change and the new dangling mass: leaves update_blocks() block sums, which are to be added to
-/// `sums`. Only queues the work.
+/// Everything of an iteration but the SpMV, in one pass over the nodes: regularise (x as above),
+/// scale the next z, and add up the L1 change and the new dangling mass, with which it ends the
+/// iteration. Only queues the work.
 template <class T>
-void update_ranks(const RankState<T>& state, cudaStream_t stream);
+void update_ranks(const RankState<T>& state, const IterationEnd& end, cudaStream_t stream);
 
+/// Block sums that it needs room for.
 [[nodiscard]] unsigned update_blocks(std::uint64_t nodes);
 
-/// x[order[i]] = the rank that the last update_ranks() gave to element i (order null: x[i]). Only
-/// queues the work.
+/// x[order[i]] = the rank that the last update_ranks() gave to element i (order null: x[i]); where
+/// `add`, it is added to what is there. Only queues the work.
 template <class T>
-void write_ranks(const RankState<T>& state, const NodeId* order, double* x, cudaStream_t stream);
+void write_ranks(const RankState<T>& state, const NodeId* order, bool add, double* x,
+                 cudaStream_t stream);
 
-extern template void update_ranks<float>(const RankState<float>&, cudaStream_t);
-extern template void update_ranks<double>(const RankState<double>&, cudaStream_t);
-extern template void write_ranks<float>(const RankState<float>&, const NodeId*, double*,
+extern template void update_ranks<float>(const RankState<float>&, const IterationEnd&,
+                                         cudaStream_t);
+extern template void update_ranks<double>(const RankState<double>&, const IterationEnd&,
+                                          cudaStream_t);
+extern template void write_ranks<float>(const RankState<float>&, const NodeId*, bool, double*,
                                         cudaStream_t);
-extern template void write_ranks<double>(const RankState<double>&, const NodeId*, double*,
+extern template void write_ranks<double>(const RankState<double>&, const NodeId*, bool, double*,
                                          cudaStream_t);
 
 }  // namespace pagerank::gpu

@@ -6,7 +6,7 @@
 #include "gpu/device.cuh"
 #include "gpu/reduction.cuh"
 #include "gpu/timing.cuh"
-#include "gpu/upload_ring.cuh"
+#include "gpu/transfer_ring.cuh"
 
 namespace pagerank::gpu {
 
@@ -49,7 +49,7 @@ class TypedReductionBenchmark final : public ReductionBenchmark::Impl {
  private:
   int device_;
   Stream stream_;
-  UploadRing ring_;
+  TransferRing ring_;
   DeviceBuffer<T> x_, sum_;
 };
 

@@ -5,10 +5,10 @@ namespace {
 
 constexpr unsigned block_size = 256;
 
-template <class T>
-__global__ void gather_by(const NodeId* order, std::uint64_t nodes, const T* from, T* to) {
+template <class From, class To>
+__global__ void gather_by(const NodeId* order, std::uint64_t nodes, const From* from, To* to) {
   const std::uint64_t i = global_thread_index();
-  if (i < nodes) to[i] = from[order[i]];
+  if (i < nodes) to[i] = static_cast<To>(from[order != nullptr ? order[i] : i]);
 }
 
 template <class T>
@@ -24,10 +24,9 @@ void copy(const T* from, T* to, std::uint64_t nodes, cudaStream_t stream) {
 
 }  // namespace
 
-template <class T>
-void to_kernel_order(const NodeId* order, std::uint64_t nodes, const T* in_node_order, T* there,
+template <class From, class To>
+void to_kernel_order(const NodeId* order, std::uint64_t nodes, const From* in_node_order, To* there,
                      cudaStream_t stream) {
-  if (order == nullptr) return copy(in_node_order, there, nodes, stream);
   gather_by<<<blocks_for(nodes, block_size), block_size, 0, stream>>>(order, nodes, in_node_order,
                                                                       there);
   PAGERANK_CUDA_LAUNCHED(gather_by);
@@ -44,6 +43,7 @@ void to_node_order(const NodeId* order, std::uint64_t nodes, const T* there, T* 
 
 template void to_kernel_order(const NodeId*, std::uint64_t, const float*, float*, cudaStream_t);
 template void to_kernel_order(const NodeId*, std::uint64_t, const double*, double*, cudaStream_t);
+template void to_kernel_order(const NodeId*, std::uint64_t, const double*, float*, cudaStream_t);
 template void to_node_order(const NodeId*, std::uint64_t, const float*, float*, cudaStream_t);
 template void to_node_order(const NodeId*, std::uint64_t, const double*, double*, cudaStream_t);
 

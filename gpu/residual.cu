@@ -7,39 +7,74 @@
 namespace pagerank::gpu {
 namespace {
 
-/// A warp a row, as in spmv_vector.cu; blocks walk over the rows so that their number stays fixed.
-__global__ void add_residuals(ResidualInput input, double alpha, NodeSums* block_sums) {
-  const CsrView<double>& links = input.in_links;
-  const double base =
-      (alpha * input.sums->dangling_mass + (1 - alpha)) / static_cast<double>(links.rows);
-  const unsigned lane = threadIdx.x % warp_size;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x / warp_size;
-  double residual = 0;
-  for (std::uint64_t row = global_thread_index() / warp_size; row < links.rows; row += stride) {
-    RowSum<double> y{};
-    const EdgeIndex row_end = links.row_offsets[row + 1];
-    for (EdgeIndex k = links.row_offsets[row] + lane; k < row_end; k += warp_size) {
-      const NodeId source = links.column_indices[k];
-      const double weight =
-          links.values != nullptr ? links.values[k] : input.inverse_out_weight[source];
-      y.add(__dmul_rn(weight, input.x[source]));
-    }
-    y.add_over_warp();
-    if (lane == 0) residual += fabs(alpha * y.value() + base - input.x[row]);
+unsigned sum_blocks(std::uint64_t nodes) {
+  return std::min(blocks_for(nodes, sum_block_size), most_sum_blocks);
+}
+
+/// z = what the product gathers: x, or x / out-weight where the matrix has no values; and block
+/// sums of the dangling mass.
+__global__ void scale(std::uint64_t nodes, const double* x, const double* inverse_out_weight,
+                      bool has_values, double* z, NodeSums* block_sums) {
+  RowSum<double> mass{};
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = global_thread_index(); i < nodes; i += stride) {
+    const double inverse = inverse_out_weight[i];
+    z[i] = has_values ? x[i] : x[i] * inverse;
+    if (inverse == 0) mass.add(x[i]);
   }
-  residual = block_sum<sum_block_size>(residual);
-  if (threadIdx.x == 0) block_sums[blockIdx.x] = {residual, 0};
+  const double sum = block_sum<sum_block_size>(mass.value());
+  if (threadIdx.x == 0) block_sums[blockIdx.x] = {0, sum};
+}
+
+/// y = G(x) - x, where it was B x, and block sums of its magnitude.
+__global__ void compare(std::uint64_t nodes, const double* x, double* y, double alpha,
+                        const NodeSums* sums, NodeSums* block_sums) {
+  const double base = (alpha * sums->dangling_mass + (1 - alpha)) / static_cast<double>(nodes);
+  double change = 0;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = global_thread_index(); i < nodes; i += stride) {
+    y[i] = alpha * y[i] + base - x[i];
+    change += fabs(y[i]);
+  }
+  change = block_sum<sum_block_size>(change);
+  if (threadIdx.x == 0) block_sums[blockIdx.x] = {change, 0};
+}
+
+/// norm->change = the sum of the blocks'.
+__global__ void add_changes(const NodeSums* block_sums, unsigned blocks, NodeSums* norm) {
+  const NodeSums sum = sum_of_blocks(block_sums, blocks);
+  if (threadIdx.x == 0) norm->change = sum.change;
 }
 
 }  // namespace
 
-void residual_l1(const ResidualInput& input, double alpha, NodeSums* block_sums, NodeSums* residual,
-                 cudaStream_t stream) {
-  const unsigned blocks =
-      std::min(blocks_for(input.in_links.rows * warp_size, sum_block_size), most_sum_blocks);
-  add_residuals<<<blocks, sum_block_size, 0, stream>>>(input, alpha, block_sums);
-  PAGERANK_CUDA_LAUNCHED(add_residuals);
-  add_block_sums(block_sums, blocks, residual, stream);
+Residual::Residual(const CsrView<double>& in_links, const double* inverse_out_weight,
+                   cudaStream_t stream)
+    : in_links_(in_links),
+      inverse_out_weight_(inverse_out_weight),
+      spmv_(make_compensated_spmv(in_links, stream)),
+      z_(in_links.rows),
+      y_(in_links.rows),
+      block_sums_(most_sum_blocks) {}
+
+std::size_t Residual::bytes(const TransitionMatrix& matrix) {
+  return compensated_spmv_bytes(matrix.node_count(), matrix.link_count()) +
+         matrix.node_count() * 2 * sizeof(double) + most_sum_blocks * sizeof(NodeSums);
+}
+
+void Residual::evaluate(const double* x, double alpha, NodeSums* norm, cudaStream_t stream) {
+  const std::uint64_t nodes = in_links_.rows;
+  const unsigned blocks = sum_blocks(nodes);
+  scale<<<blocks, sum_block_size, 0, stream>>>(
+      nodes, x, inverse_out_weight_, in_links_.values != nullptr, z_.data(), block_sums_.data());
+  PAGERANK_CUDA_LAUNCHED(scale);
+  add_block_sums(block_sums_.data(), blocks, norm, stream);
+  spmv_->multiply(z_.data(), y_.data(), stream);
+  compare<<<blocks, sum_block_size, 0, stream>>>(nodes, x, y_.data(), alpha, norm,
+                                                 block_sums_.data());
+  PAGERANK_CUDA_LAUNCHED(compare);
+  add_changes<<<1, sum_block_size, 0, stream>>>(block_sums_.data(), blocks, norm);
+  PAGERANK_CUDA_LAUNCHED(add_changes);
 }
 
 }  // namespace pagerank::gpu

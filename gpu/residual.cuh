@@ -1,21 +1,35 @@
 #pragma once
 
+#include <memory>
+
+#include "core/transition_matrix.hpp"
 #include "gpu/block_sums.cuh"
-#include "gpu/csr_view.cuh"
+#include "gpu/spmv_balanced.cuh"
 
 namespace pagerank::gpu {
 
-/// What a certificate is computed from, all in double: arrays of one element a node.
-struct ResidualInput {
-  CsrView<double> in_links;
-  const double* inverse_out_weight;
-  const double* x;
-  const NodeSums* sums;  ///< With the dangling mass of x.
-};
+/// Evaluates G(x) - x in double with compensated row sums: what certificates are made of, whatever
+/// kernel and precision found x.
+class Residual {
+ public:
+  /// The arrays, in device memory, outlive it; values of an unweighted graph are null.
+  Residual(const CsrView<double>& in_links, const double* inverse_out_weight, cudaStream_t stream);
 
-/// *residual = {||G(x) - x||_1, 0}, row sums compensated. `block_sums` is scratch of
-/// most_sum_blocks elements. Only queues the work.
-void residual_l1(const ResidualInput& input, double alpha, NodeSums* block_sums, NodeSums* residual,
-                 cudaStream_t stream);
+  /// Device bytes that it holds.
+  [[nodiscard]] static std::size_t bytes(const TransitionMatrix& matrix);
+
+  /// *norm = {||G(x) - x||_1, dangling mass of x}; x in node order. Only queues the work.
+  void evaluate(const double* x, double alpha, NodeSums* norm, cudaStream_t stream);
+
+  /// G(x) - x as last evaluated, in node order.
+  [[nodiscard]] const double* vector() const { return y_.data(); }
+
+ private:
+  CsrView<double> in_links_;
+  const double* inverse_out_weight_;
+  std::unique_ptr<Spmv<double>> spmv_;
+  DeviceBuffer<double> z_, y_;  ///< What is multiplied; the product, then the residual.
+  DeviceBuffer<NodeSums> block_sums_;
+};
 
 }  // namespace pagerank::gpu

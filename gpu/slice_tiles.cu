@@ -5,21 +5,28 @@ namespace {
 
 constexpr unsigned block_size = 256;
 
-/// half_steps[s] = the longest list of slice s; a warp a slice.
+/// half_steps[s] = the longest list of slice s. A warp takes 32 neighbouring slices: each lane
+/// finds out where one of them begins, and then all measure one after the other.
 __global__ void measure_slices(SliceLists lists, const std::uint32_t* group_slices,
                                std::uint64_t slices, std::uint32_t* half_steps) {
-  const std::uint64_t slice = global_thread_index() / warp_size;
-  if (slice > slices) return;
   const unsigned lane = threadIdx.x % warp_size;
-  unsigned length = 0;
+  const std::uint64_t slice = global_thread_index();
+  if (slice - lane > slices) return;  // the whole warp leaves together
+  std::uint64_t begin = 0, end = 0;
   if (slice < slices) {
     const std::uint64_t group = upper_bound(group_slices, lists.groups + 1, slice) - 1;
-    const std::uint64_t position =
-        lists.begin[group] + (slice - group_slices[group]) * warp_size + lane;
-    if (position < lists.end[group]) length = lists.lengths[position];
+    begin = lists.begin[group] + (slice - group_slices[group]) * warp_size;
+    end = min(begin + warp_size, lists.end[group]);
   }
-  length = warp_max(length);
-  if (lane == 0) half_steps[slice] = length;
+  unsigned longest = 0;
+#pragma unroll 8
+  for (unsigned owner = 0; owner < warp_size; ++owner) {
+    const std::uint64_t position = __shfl_sync(full_warp, begin, owner) + lane;
+    const bool there = position < __shfl_sync(full_warp, end, owner);
+    const unsigned length = warp_max(there ? lists.lengths[position] : 0U);
+    if (lane == owner) longest = length;
+  }
+  if (slice <= slices) half_steps[slice] = longest;
 }
 
 /// The tile of its group that a slice begins in.
@@ -116,19 +123,19 @@ void count_slices(const SliceLists& lists, std::uint32_t* of_group, cudaStream_t
 SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
                        DeviceAlgorithms& algorithms) {
   cudaStream_t stream = algorithms.stream();
-  group_slices_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, stream);
-  group_tiles_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, stream);
+  group_slices_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, algorithms.scratch());
+  group_tiles_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, algorithms.scratch());
   const std::uint64_t groups = lists.groups;
-  DeviceBuffer<std::uint32_t> counts(groups + 1, stream);
+  DeviceBuffer<std::uint32_t> counts(groups + 1, algorithms.scratch());
   std::uint32_t* const of_group = counts.data();
   count_slices(lists, of_group, stream);
   algorithms.exclusive_sum(of_group, group_slices_.data(), groups + 1);
   slices_ = algorithms.fetch(group_slices_.data() + groups);
 
   {
-    DeviceBuffer<std::uint32_t> longest(slices_ + 1, stream);
-    half_steps_ = DeviceBuffer<std::uint32_t>(slices_ + 1, stream);
-    measure_slices<<<blocks_for((slices_ + 1) * warp_size, block_size), block_size, 0, stream>>>(
+    DeviceBuffer<std::uint32_t> longest(slices_ + 1, algorithms.scratch());
+    half_steps_ = DeviceBuffer<std::uint32_t>(slices_ + 1, algorithms.scratch());
+    measure_slices<<<blocks_for(slices_ + 1, block_size), block_size, 0, stream>>>(
         lists, group_slices_.data(), slices_, longest.data());
     PAGERANK_CUDA_LAUNCHED(measure_slices);
     algorithms.exclusive_sum(longest.data(), half_steps_.data(), slices_ + 1);
@@ -139,20 +146,20 @@ SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
   algorithms.exclusive_sum(of_group, group_tiles_.data(), groups + 1);
   tiles_ = algorithms.fetch(group_tiles_.data() + groups);
 
-  first_slice_ = DeviceBuffer<std::uint32_t>(tiles_ + 1, stream);
+  first_slice_ = DeviceBuffer<std::uint32_t>(tiles_ + 1, algorithms.scratch());
   find_first_slices<<<blocks_for(tiles_ + 1, block_size), block_size, 0, stream>>>(
       groups, group_slices_.data(), group_tiles_.data(), half_steps_.data(), tile_half_steps,
       tiles_, first_slice_.data());
   PAGERANK_CUDA_LAUNCHED(find_first_slices);
-  DeviceBuffer<std::uint32_t> steps(tiles_ + 1, stream);
+  DeviceBuffer<std::uint32_t> steps(tiles_ + 1, algorithms.scratch());
   count_steps<<<blocks_for(tiles_ + 1, block_size), block_size, 0, stream>>>(
       tiles_, first_slice_.data(), half_steps_.data(), steps.data());
   PAGERANK_CUDA_LAUNCHED(count_steps);
-  first_step_ = DeviceBuffer<std::uint32_t>(tiles_ + 1, stream);
+  first_step_ = DeviceBuffer<std::uint32_t>(tiles_ + 1, algorithms.scratch());
   algorithms.exclusive_sum(steps.data(), first_step_.data(), tiles_ + 1);
   steps_ = algorithms.fetch(first_step_.data() + tiles_);
 
-  ends_ = DeviceBuffer<std::uint32_t>(steps_ / 16 + 4, stream);
+  ends_ = DeviceBuffer<std::uint32_t>(steps_ / 16 + 4);
   ends_.set_to_zero(stream);
   if (slices_ > 0) {
     mark_ends<<<blocks_for(slices_, block_size), block_size, 0, stream>>>(
@@ -161,8 +168,8 @@ SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
     PAGERANK_CUDA_LAUNCHED(mark_ends);
   }
   const std::uint64_t words = steps_ * warp_size;
-  ids_ = DeviceBuffer<std::uint32_t>(
-      words + SliceWalk::batches_beyond * SliceWalk::batch * warp_size, stream);
+  ids_ =
+      DeviceBuffer<std::uint32_t>(words + SliceWalk::batches_beyond * SliceWalk::batch * warp_size);
   PAGERANK_CUDA(cudaMemsetAsync(
       ids_.data() + words, 0,
       SliceWalk::batches_beyond * SliceWalk::batch * warp_size * sizeof(std::uint32_t), stream));

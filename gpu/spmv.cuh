@@ -61,10 +61,10 @@ struct SpmvKernel {
   }
 };
 
-/// Every kernel, the default first. --kernel, --list-kernels, tests and benchmarks walk this table.
+/// Every kernel. --kernel, --list-kernels, tests and benchmarks walk this table.
 [[nodiscard]] std::span<const SpmvKernel> spmv_kernels();
 
-/// The kernel of that name; the default for an empty name. Throws std::invalid_argument.
+/// The kernel of that name. Throws std::invalid_argument.
 [[nodiscard]] const SpmvKernel& find_spmv_kernel(std::string_view name);
 
 /// For kernels that iterate on the graph's CSR arrays as they are.

@@ -12,8 +12,9 @@
 //   row ends  2 4 7 9      links 0..8, tiles of 5 steps:
 //   tile 0: +0 +1 row0 +2 +3 | tile 1: row1 +4 +5 +6 row2 | tile 2: +7 +8 row3
 //                  row 1 ends in tile 1: tile 0 carries +2 +3 there
+#include "gpu/spmv_balanced.cuh"
+
 #include "gpu/row_sum.cuh"
-#include "gpu/spmv.cuh"
 #include "gpu/streaming_load.cuh"
 
 namespace pagerank::gpu {
@@ -162,7 +163,8 @@ struct Tile {
   const RowEnd* row_ends;
 };
 
-template <class T>
+/// Sum is a RowSum: that of floats, which adds in double as it comes, or that of doubles.
+template <class T, class Sum>
 __global__ void __launch_bounds__(block_size, blocks_per_multiprocessor<T>)
     multiply_staged(CsrView<T> matrix, const PathPoint* begins, const RowEnd* row_ends, const T* x,
                     T* y, Carry* carries) {
@@ -180,24 +182,24 @@ __global__ void __launch_bounds__(block_size, blocks_per_multiprocessor<T>)
       long_pieces[atomicAdd(&long_count, 1)] = r;  // in any order: each is added up by itself
       continue;
     }
-    double sum = 0;
-    for (unsigned i = piece.begin; i < piece.end; ++i) sum += products[i];
-    tile.finish(r, sum, y, carries[blockIdx.x]);
+    Sum sum{};
+    for (unsigned i = piece.begin; i < piece.end; ++i) sum.add(products[i]);
+    tile.finish(r, sum.value(), y, carries[blockIdx.x]);
   }
   __syncthreads();
 
   const unsigned lane = threadIdx.x % warp_size;
   for (unsigned l = threadIdx.x / warp_size; l < long_count; l += block_size / warp_size) {
     const Piece piece = tile.piece(long_pieces[l]);
-    double sum = 0;
-    for (unsigned i = piece.begin + lane; i < piece.end; i += warp_size) sum += products[i];
-    sum = warp_sum(sum);
-    if (lane == 0) tile.finish(long_pieces[l], sum, y, carries[blockIdx.x]);
+    Sum sum{};
+    for (unsigned i = piece.begin + lane; i < piece.end; i += warp_size) sum.add(products[i]);
+    sum.add_over_warp();
+    if (lane == 0) tile.finish(long_pieces[l], sum.value(), y, carries[blockIdx.x]);
   }
 }
 
 /// A warp a tile, straight from memory: for rows so long that a warp keeps its lanes busy.
-template <class T>
+template <class T, class Sum>
 __global__ void multiply_direct(CsrView<T> matrix, const PathPoint* begins, const RowEnd* row_ends,
                                 std::uint64_t tiles, const T* x, T* y, Carry* carries) {
   const std::uint64_t t = global_thread_index() / warp_size;
@@ -214,27 +216,27 @@ __global__ void multiply_direct(CsrView<T> matrix, const PathPoint* begins, cons
     for (unsigned left = __ballot_sync(full_warp, is_long); left != 0; left &= left - 1) {
       const int owner = __ffs(static_cast<int>(left)) - 1;
       const unsigned end = __shfl_sync(full_warp, piece.end, owner);
-      double sum = 0;
+      Sum sum{};
 #pragma unroll 4
       for (unsigned i = __shfl_sync(full_warp, piece.begin, owner) + lane; i < end;
            i += warp_size) {
         const T gathered = x[load_once(links.column_indices + i)];
-        sum += links.values != nullptr ? load_once(links.values + i) * gathered : gathered;
+        sum.add(links.values != nullptr ? load_once(links.values + i) * gathered : gathered);
       }
-      sum = warp_sum(sum);
-      if (lane == 0) tile.finish(begin + static_cast<unsigned>(owner), sum, y, carries[t]);
+      sum.add_over_warp();
+      if (lane == 0) tile.finish(begin + static_cast<unsigned>(owner), sum.value(), y, carries[t]);
     }
     if (r <= tile.rows && !is_long) {
-      double sum = 0;
-      for (unsigned i = piece.begin; i < piece.end; ++i) sum += links.product(i, x);
-      tile.finish(r, sum, y, carries[t]);
+      Sum sum{};
+      for (unsigned i = piece.begin; i < piece.end; ++i) sum.add(links.product(i, x));
+      tile.finish(r, sum.value(), y, carries[t]);
     }
   }
 }
 
 /// y of a row that crosses tiles is what its last tile found: adds what the tiles before it carry.
 /// A thread a tile; a row that crosses many tiles is added up by the whole warp.
-template <class T>
+template <class T, class Sum>
 __global__ void add_carries(const Carry* carries, std::uint64_t tiles, std::uint64_t rows, T* y) {
   const std::uint64_t tile = global_thread_index();
   const unsigned lane = threadIdx.x % warp_size;
@@ -248,14 +250,14 @@ __global__ void add_carries(const Carry* carries, std::uint64_t tiles, std::uint
   for (unsigned left = __ballot_sync(full_warp, more); left != 0; left &= left - 1) {
     const int owner = __ffs(static_cast<int>(left)) - 1;
     const NodeId row = __shfl_sync(full_warp, carry.row, owner);
-    double sum = 0;
+    Sum sum{};
     for (std::uint64_t t = tile + static_cast<unsigned>(owner); t < tiles && carries[t].row == row;
          t += warp_size) {
-      sum += carries[t].sum;
+      sum.add(carries[t].sum);
     }
-    sum = warp_sum(sum);
-    sum = __shfl_sync(full_warp, sum, 0);
-    if (lane == static_cast<unsigned>(owner)) carry.sum = sum;
+    sum.add_over_warp();
+    const double whole = __shfl_sync(full_warp, sum.value(), 0);
+    if (lane == static_cast<unsigned>(owner)) carry.sum = whole;
   }
   if (first && carry.sum != 0) y[carry.row] = static_cast<T>(y[carry.row] + carry.sum);
 }
@@ -271,13 +273,16 @@ struct Cut {
   std::uint64_t tiles;
 };
 
-std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
-  const Cut cut(matrix.node_count(), matrix.link_count(), value_bytes);
-  return (cut.tiles + 1) * sizeof(PathPoint) + cut.tiles * sizeof(Carry) +
-         std::size_t{matrix.node_count()} * sizeof(RowEnd);
+std::size_t bytes_for(std::uint64_t nodes, EdgeIndex links, std::size_t value_bytes) {
+  const Cut cut(nodes, links, value_bytes);
+  return (cut.tiles + 1) * sizeof(PathPoint) + cut.tiles * sizeof(Carry) + nodes * sizeof(RowEnd);
 }
 
-template <class T>
+std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
+  return bytes_for(matrix.node_count(), matrix.link_count(), value_bytes);
+}
+
+template <class T, class Sum = RowSum<float>>
 class BalancedSpmv final : public Spmv<T> {
  public:
   BalancedSpmv(CsrView<T> matrix, cudaStream_t stream)
@@ -296,15 +301,16 @@ class BalancedSpmv final : public Spmv<T> {
 
   void multiply(const T* x, T* y, cudaStream_t stream) override {
     if (cut_.direct) {
-      multiply_direct<<<blocks_for(cut_.tiles * warp_size, block_size), block_size, 0, stream>>>(
-          matrix_, begins_.data(), row_ends_.data(), cut_.tiles, x, y, carries_.data());
+      multiply_direct<T, Sum>
+          <<<blocks_for(cut_.tiles * warp_size, block_size), block_size, 0, stream>>>(
+              matrix_, begins_.data(), row_ends_.data(), cut_.tiles, x, y, carries_.data());
       PAGERANK_CUDA_LAUNCHED(multiply_direct);
     } else {
-      multiply_staged<<<static_cast<unsigned>(cut_.tiles), block_size, 0, stream>>>(
+      multiply_staged<T, Sum><<<static_cast<unsigned>(cut_.tiles), block_size, 0, stream>>>(
           matrix_, begins_.data(), row_ends_.data(), x, y, carries_.data());
       PAGERANK_CUDA_LAUNCHED(multiply_staged);
     }
-    add_carries<<<blocks_for(cut_.tiles, block_size), block_size, 0, stream>>>(
+    add_carries<T, Sum><<<blocks_for(cut_.tiles, block_size), block_size, 0, stream>>>(
         carries_.data(), cut_.tiles, matrix_.rows, y);
     PAGERANK_CUDA_LAUNCHED(add_carries);
   }
@@ -329,6 +335,15 @@ std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph, cudaStream_t stream) 
 }
 
 }  // namespace
+
+std::unique_ptr<Spmv<double>> make_compensated_spmv(const CsrView<double>& matrix,
+                                                    cudaStream_t stream) {
+  return std::make_unique<BalancedSpmv<double, RowSum<double>>>(matrix, stream);
+}
+
+std::size_t compensated_spmv_bytes(std::uint64_t nodes, EdgeIndex links) {
+  return bytes_for(nodes, links, sizeof(double));
+}
 
 extern const SpmvKernel spmv_balanced;
 const SpmvKernel spmv_balanced{"balanced", "the same number of steps for every block (merge path)",

@@ -65,7 +65,7 @@ class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
 
  private:
   static DeviceGraph<T> uploaded(const TransitionMatrix& matrix, const std::string& name,
-                                 bool values, UploadRing& ring) {
+                                 bool values, TransferRing& ring) {
     const std::size_t value_bytes = values && !matrix.weighted() ? sizeof(T) : 0;
     require_device_memory(name, DeviceGraph<T>::bytes(matrix) + matrix.link_count() * value_bytes +
                                     2 * matrix.node_count() * sizeof(T));
@@ -76,7 +76,7 @@ class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
   std::string name_;
   const TransitionMatrix& host_matrix_;  ///< For the kernels' estimates.
   Stream stream_;
-  UploadRing ring_;
+  TransferRing ring_;
   DeviceGraph<T> graph_;
   DeviceBuffer<T> x_, y_;
 };

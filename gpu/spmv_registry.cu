@@ -9,7 +9,7 @@
 
 namespace pagerank::gpu {
 
-// The default first, the others from the naive one upwards.
+// Those that "auto" chooses among first, the others from the naive one upwards.
 #define PAGERANK_SPMV_KERNELS(row)                                                              \
   row(spmv_balanced) row(spmv_blocked) row(spmv_scalar) row(spmv_block) row(spmv_texture)       \
       row(spmv_vector_shared) row(spmv_vector) row(spmv_subwarp) row(spmv_ell) row(spmv_hybrid) \
@@ -25,7 +25,6 @@ std::span<const SpmvKernel> spmv_kernels() {
 }
 
 const SpmvKernel& find_spmv_kernel(std::string_view name) {
-  if (name.empty()) return spmv_kernels().front();
   std::string known;
   for (const SpmvKernel& kernel : spmv_kernels()) {
     if (kernel.name == name) return kernel;

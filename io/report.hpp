@@ -39,7 +39,7 @@ struct Report {
   std::string engine;  ///< As used: "gpu" or "cpu".
   std::string device;
   std::string kernel;     ///< GPU engine only.
-  std::string precision;  ///< "double" or "float".
+  std::string precision;  ///< That was iterated in: "double", "mixed" or "float".
 
   std::uint32_t iterations = 0;
   bool converged = false;

@@ -39,7 +39,7 @@ TEST_CASE("the defaults are the documented ones") {
   CHECK(options.problem.alpha == 0.85);
   CHECK(options.problem.dangling == DanglingPolicy::teleport);
   CHECK(options.engine == app::EngineChoice::automatic);
-  CHECK(options.precision == Precision::float64);
+  CHECK_FALSE(options.precision.has_value());
   CHECK(options.tolerance == 1e-8);
   CHECK(options.max_iterations == 1000);
   CHECK(options.top == 10);
@@ -119,7 +119,7 @@ TEST_CASE("options that make no sense are refused, saying which") {
   check_refused({"g.mtx", "--source", "diagonal"}, "expected one of row, column");
   check_refused({"g.mtx", "--dangling", "ignore"}, "expected one of teleport, error");
   check_refused({"g.mtx", "--engine", "tpu"}, "expected one of auto, gpu, cpu");
-  check_refused({"g.mtx", "--precision", "half"}, "expected one of double, float");
+  check_refused({"g.mtx", "--precision", "half"}, "expected one of double, mixed, float");
   check_refused({"g.mtx", "--engine", "cpu", "--kernel", "scalar"}, "--kernel");
   check_refused({"g.mtx", "--max-iterations", "0"}, "--max-iterations");
   check_refused({"g.mtx", "--max-iterations", "4294967296"}, "--max-iterations");

@@ -121,6 +121,10 @@ struct Expectation {
 };
 Expectation expectation(const EngineCase& engine, double alpha = 0.85) {
   if (engine.precision == Precision::float64) return {1e-12, 1e-12, 1e-12};
+  // A library that loses links of long rows in float brings no correction nearer.
+  if (engine.precision == Precision::mixed) {
+    return engine.library ? Expectation{1e-8, 1e-3, 1e-3} : Expectation{1e-8, 1e-8, 1e-8};
+  }
   if (engine.library) return {1e-6, 1e-3, 1e-3};
   const double rounding = std::max(1.0, 0.15 / (1 - alpha));
   return {1e-6, 4e-6 * rounding, 2e-6 * rounding};
@@ -138,7 +142,8 @@ void check_solution(const Solution& solution, const std::vector<double>& exact,
 
 /// Solves with every engine; checks against `exact`, and that all that converge take the same
 /// number of iterations: the cheapest guard against a kernel that skips rows. Rounding may decide a
-/// last iteration in float, hence one more or less there.
+/// last iteration in float, hence one more or less there; in mixed precision, one at each
+/// correction or a round of eight between two residuals.
 void check_engines(const EdgeList& edges, const std::vector<double>& exact, double alpha,
                    std::uint32_t double_slack = 0) {
   const TransitionMatrix matrix = make_transition_matrix(edges);
@@ -151,13 +156,19 @@ void check_engines(const EdgeList& edges, const std::vector<double>& exact, doub
     const Solution solution = prepared->solve({.alpha = alpha}, {.tolerance = expected.tolerance});
     check_solution(solution, exact, expected);
     if (!solution.converged) continue;
+    // How far a library's floats bring x before a correction is its affair. And what rounding
+    // stirs up is iterated away at the rate alpha.
+    if (engine.precision == Precision::mixed && (engine.library || alpha > 0.9)) continue;
     auto [at, first] =
         iterations.try_emplace(engine.precision, solution.iterations, solution.iterations);
     at->second.first = std::min(at->second.first, solution.iterations);
     at->second.second = std::max(at->second.second, solution.iterations);
   }
+  const std::map<Precision, std::uint32_t> slack = {
+      {Precision::float64, double_slack}, {Precision::mixed, 8}, {Precision::float32, 1}};
   for (const auto& [precision, range] : iterations) {
-    CHECK(range.second - range.first <= (precision == Precision::float64 ? double_slack : 1));
+    CAPTURE(static_cast<int>(precision));
+    CHECK(range.second - range.first <= slack.at(precision));
   }
 }
 
@@ -271,11 +282,11 @@ TEST_CASE("every kernel solves in a plain loop, too") {
   for (const gpu::Kernel& kernel : gpu::kernels()) {
     CAPTURE(std::string(kernel.name));
     if (kernel.name == "ell") continue;  // refuses these rows
-    for (const Precision precision : {Precision::float64, Precision::float32}) {
+    for (const Precision precision : {Precision::float64, Precision::mixed, Precision::float32}) {
       gpu::Engine engine(
           matrix,
           {.kernel = std::string(kernel.name), .precision = precision, .device_loop = false});
-      const double tolerance = precision == Precision::float64 ? 1e-12 : 1e-5;
+      const double tolerance = precision == Precision::float32 ? 1e-5 : 1e-12;
       const Solution solution = engine.solve({}, {.tolerance = tolerance});
       CHECK(solution.converged);
       CHECK(l1_distance(solution.scores, exact) <= solution.error_bound + 1e-14);
@@ -290,7 +301,9 @@ TEST_CASE("the plain loop and the device's give the same bits") {
     if (kernel.name == "ell" || !kernel.same_bits) continue;
     CAPTURE(std::string(kernel.name));
     const auto solve = [&](bool device_loop) {
-      gpu::Engine engine(matrix, {.kernel = std::string(kernel.name), .device_loop = device_loop});
+      gpu::Engine engine(matrix, {.kernel = std::string(kernel.name),
+                                  .precision = Precision::mixed,
+                                  .device_loop = device_loop});
       // Under a sanitizer it must not. (Drivers before 12.4 cannot, and fail here.)
       if (std::getenv("NV_SANITIZER_INJECTION_PORT_BASE") == nullptr) {
         CHECK(engine.loops_on_device() == device_loop);
@@ -448,7 +461,7 @@ TEST_CASE("pagerank-bench has a row for every kernel, and a time for every right
     CAPTURE(table.benchmark);
     const std::size_t kernels = gpu::kernels().size();
     CHECK(table.rows.size() == (benchmark == app::bench::Benchmark::spmv    ? 2 * kernels - 2
-                                : benchmark == app::bench::Benchmark::solve ? kernels + 1
+                                : benchmark == app::bench::Benchmark::solve ? kernels + 2
                                                                             : 4));
     CHECK(table.copy_bytes_per_second > 1e9);
     CHECK(table.baseline_seconds().has_value());
@@ -490,16 +503,22 @@ TEST_CASE("scores sum to 1 and the history shrinks by alpha or better") {
   const TransitionMatrix matrix = make_transition_matrix(edges);
   for (const EngineCase& engine_case : engine_cases()) {
     CAPTURE(engine_case.name);
-    const bool is_double = engine_case.precision == Precision::float64;
+    const bool is_double = engine_case.precision != Precision::float32;
+    // Where mixed precision goes over to a correction it finds what floats had rounded away.
+    const double slack = engine_case.precision == Precision::float64 ? 1.0001 : 1.5;
     const double tolerance = is_double ? 1e-10 : 1e-5;
     const auto engine = engine_case.make(matrix);
     if (!engine) continue;
     const Solution solution = engine->solve({}, {.tolerance = tolerance});
     double sum = 0;
     for (const double score : solution.scores) sum += score;
-    CHECK(sum == doctest::Approx(1).epsilon(is_double ? 1e-13 : 1e-6));
+    // Iterations keep the sum; corrections bring it as near as all else.
+    const double near = engine_case.precision == Precision::mixed ? 1e-10
+                        : is_double                               ? 1e-13
+                                                                  : 1e-6;
+    CHECK(sum == doctest::Approx(1).epsilon(near));
     for (std::size_t k = 1; k < solution.changes.size(); ++k) {
-      CHECK(solution.changes[k] <= 0.85 * solution.changes[k - 1] * (is_double ? 1.0001 : 1.2));
+      CHECK(solution.changes[k] <= 0.85 * solution.changes[k - 1] * slack);
     }
   }
 }
@@ -528,7 +547,7 @@ TEST_CASE("a tolerance that the precision cannot reach ends soon, unconverged, w
   const std::vector<double> exact = reference_pagerank(edges);
   for (const EngineCase& engine_case : engine_cases()) {
     CAPTURE(engine_case.name);
-    const bool is_double = engine_case.precision == Precision::float64;
+    const bool is_double = engine_case.precision != Precision::float32;
     const auto engine = engine_case.make(matrix);
     if (!engine) continue;
     const Solution solution = engine->solve({}, {.tolerance = is_double ? 1e-17 : 1e-9});

@@ -110,8 +110,10 @@ std::string tested_engines() {
 
 std::vector<EngineCase> engine_cases() {
   std::vector<EngineCase> cases;
-  for (const Precision precision : {Precision::float64, Precision::float32}) {
-    const std::string type = precision == Precision::float64 ? " double" : " float";
+  for (const Precision precision : {Precision::float64, Precision::mixed, Precision::float32}) {
+    const std::string type = precision == Precision::float64 ? " double"
+                             : precision == Precision::mixed ? " mixed"
+                                                             : " float";
     if (tested_engines() == "gpu") {
       for (const gpu::Kernel& kernel : gpu::kernels()) {
         const std::string name(kernel.name);

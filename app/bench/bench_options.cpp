@@ -38,13 +38,14 @@ po::options_description visible_options() {
       ("scramble", po::bool_switch(), "renumber their nodes at random")          //
       ("symmetric", po::bool_switch(), "every generated link counts both ways")  //
       ("source", text("INDEX", "row"), "the link's source in files, row or column");
-  measure.add_options()                                     //
-      ("precision", text("P", "float"), "float or double")  //
+  measure.add_options()                                                        //
+      ("precision", text("P", "float"), "float or double; solve: also mixed")  //
       ("kernel", po::value<std::vector<std::string>>()->value_name("NAME"),
-       "only this kernel, reduction or cpu; may be repeated")                            //
+       "only this kernel, reduction, cpu or auto; may be repeated")                      //
       ("seconds", real("T", 0.3, "0.3"), "measured time of each row")                    //
       ("alpha", real("A", 0.85, "0.85"), "damping factor of solve")                      //
       ("tolerance", real("T", 1e-6, "1e-6"), "certified tolerance of solve")             //
+      ("solves", number("N", 1), "solves that kernel auto of solve reckons with")        //
       ("loop", text("WHERE", "device"), "where solve decides to go on: device or host")  //
       ("device", number("N", 0), "the GPU to use")                                       //
       ("threads", number("N", 0), "threads of generators, builds and the CPU engine, 0: all cores");
@@ -80,6 +81,14 @@ bool says_second(const po::variables_map& given, const char* name, const char* f
   return value == second;
 }
 
+Precision precision_of(const po::variables_map& given, Benchmark benchmark) {
+  if (benchmark == Benchmark::solve && given["precision"].as<std::string>() == "mixed") {
+    return Precision::mixed;
+  }
+  return says_second(given, "precision", "float", "double") ? Precision::float64
+                                                            : Precision::float32;
+}
+
 void read_arguments(const po::variables_map& given, BenchOptions& options) {
   if (given.count("argument") > 0) {
     options.graphs = given["argument"].as<std::vector<std::string>>();
@@ -110,7 +119,7 @@ void require_known_kernels(const BenchOptions& options) {
   } else {
     for (const gpu::Kernel& kernel : gpu::kernels()) known.insert(kernel.name);
   }
-  if (options.benchmark == Benchmark::solve) known.insert("cpu");
+  if (options.benchmark == Benchmark::solve) known.insert({"cpu", "auto"});
   if (known.empty()) return;  // no CUDA: that is said when the benchmark runs
   for (const std::string& name : options.kernels) {
     if (known.count(name) > 0) continue;
@@ -146,8 +155,6 @@ BenchOptions parse_bench_options(int argc, const char* const* argv) {
       says_second(given, "source", "row", "column") ? SourceIndex::column : SourceIndex::row;
   options.device = static_cast<int>(whole_number(given, "device", 0, 4096));
   options.threads = static_cast<int>(whole_number(given, "threads", 0, 4096));
-  options.precision =
-      says_second(given, "precision", "float", "double") ? Precision::float64 : Precision::float32;
   if (given.count("kernel") > 0) {
     options.kernels = given["kernel"].as<std::vector<std::string>>();
   }
@@ -162,6 +169,8 @@ BenchOptions parse_bench_options(int argc, const char* const* argv) {
     if (given.count(name) > 0) *file = given[name].as<std::string>();
   }
   read_arguments(given, options);
+  options.precision = precision_of(given, options.benchmark);
+  options.solves = static_cast<std::uint32_t>(whole_number(given, "solves", 1, 1'000'000));
   require_known_kernels(options);
   return options;
 }

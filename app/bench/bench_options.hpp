@@ -28,6 +28,7 @@ struct BenchOptions {
   double alpha = 0.85;
   double tolerance = 1e-6;
   bool device_loop = true;
+  std::uint32_t solves = 1;  ///< That kernel "auto" reckons with.
 
   std::string write, json, csv, plot;  ///< Files, or empty.
 };

@@ -130,9 +130,9 @@ void run_spmv(const BenchOptions& options, const TransitionMatrix& matrix, Bench
 }
 
 /// Seconds of one iteration, each the difference between a solve of few iterations and one of many:
-/// without what a solve does once.
+/// without what a solve does once. (Few are enough for what a solve does beside its iterations.)
 std::vector<double> time_iterations(Engine& engine, const BenchOptions& options) {
-  constexpr std::uint32_t few = 4, more = 32;
+  constexpr std::uint32_t few = 32, more = 32;
   struct Solve {
     double seconds;
     std::uint32_t iterations;
@@ -216,20 +216,25 @@ void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, Benc
       if (kernel != "cpu") table.rows.push_back({.kernel = kernel, .refusal = no_gpu});
     }
   } else {
-    for (const gpu::Kernel& kernel : gpu::kernels()) {
-      if (!asked_for(options, kernel.name)) continue;
-      BenchmarkRow row{.kernel = std::string(kernel.name),
-                       .values = matrix.weighted() || is_library(kernel.name)};
+    gpu::create_context(options.device, true);  // is no part of any row's preparation
+    std::vector<std::string_view> names = {"auto"};
+    for (const gpu::Kernel& kernel : gpu::kernels()) names.push_back(kernel.name);
+    for (const std::string_view name : names) {
+      if (!asked_for(options, name)) continue;
+      BenchmarkRow row{.kernel = std::string(name),
+                       .values = matrix.weighted() || is_library(name)};
       row.flops = flops;
       try {
         const Stopwatch preparing;
         gpu::Engine engine(matrix, {.device = options.device,
-                                    .kernel = std::string(kernel.name),
+                                    .kernel = row.kernel,
+                                    .expected = {options.alpha, options.tolerance, options.solves},
                                     .precision = options.precision,
                                     .threads = options.threads,
                                     .device_loop = options.device_loop});
         row.prepare_seconds = preparing.seconds();
         row.loop = engine.loops_on_device() ? "device" : "host";
+        if (name == "auto") row.kernel += ":" + std::string(engine.kernel());
         Solution solution;
         row = measure_solve(engine, options, std::move(row), solution);
         judge_solution(row, solution, reference);
@@ -327,7 +332,9 @@ void run_benchmark(const BenchOptions& options, const std::string& name, EdgeLis
                    BenchmarkTable& table) {
   table.benchmark = name_of(options.benchmark);
   table.graph = name;
-  table.precision = options.precision == Precision::float64 ? "double" : "float";
+  table.precision = options.precision == Precision::float64 ? "double"
+                    : options.precision == Precision::mixed ? "mixed"
+                                                            : "float";
   table.version = PAGERANK_VERSION;
   table.nodes = edges.node_count;
   describe_device(options, table);

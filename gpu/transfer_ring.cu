@@ -1,0 +1,144 @@
+#include "gpu/transfer_ring.cuh"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+
+#include "core/parallel.hpp"
+#include "gpu/cuda_handles.cuh"
+
+namespace pagerank::gpu {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
+/// More threads than this wait for the bus.
+constexpr int most_threads = 8;
+/// Making the ring takes longer than copying less than this from ordinary memory.
+constexpr std::size_t least_bytes = std::size_t{64} << 20;
+/// What goes through a ring that is there already.
+constexpr std::size_t least_bytes_of_ready_ring = std::size_t{4} << 20;
+
+template <class To, class From>
+void convert(std::span<const From> from, To* to) {
+  std::transform(from.begin(), from.end(), to,
+                 [](From element) { return static_cast<To>(element); });
+}
+
+template <class To, class From>
+void copy_from_ordinary_memory(std::span<const From> from, To* to) {
+  if constexpr (std::is_same_v<To, From>) {
+    PAGERANK_CUDA(cudaMemcpy(to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
+    // It may return while the last piece is still on its way, and the engine's stream does not wait
+    // for the default one.
+    PAGERANK_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
+  } else {
+    std::vector<To> converted(from.size());
+    convert(from, converted.data());
+    copy_from_ordinary_memory(std::span<const To>(converted), to);
+  }
+}
+
+}  // namespace
+
+/// A thread's pair of buffers and its stream.
+class TransferRing::Lane {
+ public:
+  Lane() : memory_(2 * buffer_bytes) {}
+
+  /// The buffer whose turn it is, its last copy made.
+  [[nodiscard]] std::byte* take(std::size_t turn) {
+    travelled_[turn % 2].wait();
+    return memory_.data() + turn % 2 * buffer_bytes;
+  }
+  void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                  std::size_t turn) {
+    PAGERANK_CUDA(cudaMemcpyAsync(to, from, bytes, kind, stream_));
+    travelled_[turn % 2].record(stream_);
+  }
+  void wait() const { stream_.wait(); }
+
+ private:
+  PinnedArray<std::byte> memory_;
+  Stream stream_;
+  std::array<Event, 2> travelled_;
+};
+
+TransferRing::TransferRing(int threads)
+    : lanes_(static_cast<std::size_t>(std::min(thread_count(threads), most_threads))) {}
+TransferRing::~TransferRing() = default;
+
+bool TransferRing::worth_it(std::size_t bytes) const {
+  return bytes >= (ready_ ? least_bytes_of_ready_ring : least_bytes);
+}
+
+template <class Body>
+void TransferRing::run_lanes(std::size_t pieces, const Body& body) {
+  int device = 0;
+  PAGERANK_CUDA(cudaGetDevice(&device));
+  std::atomic<std::size_t> next_piece = 0;
+  parallel_for(lanes_.size(), static_cast<int>(lanes_.size()), [&](std::size_t index) {
+    PAGERANK_CUDA(cudaSetDevice(device));
+    if (!lanes_[index]) lanes_[index] = std::make_unique<Lane>();
+    body(*lanes_[index], [&] { return std::min(next_piece++, pieces); });
+  });
+  ready_ = true;
+}
+
+template <class To, class From>
+void TransferRing::copy(std::span<const From> from, To* to) {
+  if (from.empty()) return;
+  if (!worth_it(from.size() * sizeof(To))) {
+    copy_from_ordinary_memory(from, to);
+    return;
+  }
+  constexpr std::size_t piece = buffer_bytes / sizeof(To);
+  const std::size_t pieces = (from.size() + piece - 1) / piece;
+  run_lanes(pieces, [&](Lane& lane, const auto& next) {
+    std::size_t turn = 0;
+    for (std::size_t p = next(); p < pieces; p = next(), ++turn) {
+      const std::size_t begin = p * piece;
+      const auto source = from.subspan(begin, std::min(piece, from.size() - begin));
+      auto* const buffer = reinterpret_cast<To*>(lane.take(turn));
+      convert(source, buffer);
+      lane.copy_async(to + begin, buffer, source.size() * sizeof(To), cudaMemcpyHostToDevice, turn);
+    }
+    lane.wait();
+  });
+}
+
+void TransferRing::fetch(const double* from, std::span<double> to) {
+  if (!worth_it(to.size_bytes())) {
+    PAGERANK_CUDA(cudaMemcpy(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost));
+    return;
+  }
+  constexpr std::size_t piece = buffer_bytes / sizeof(double);
+  const std::size_t pieces = (to.size() + piece - 1) / piece;
+  run_lanes(pieces, [&](Lane& lane, const auto& next) {
+    std::array<std::span<double>, 2> targets;  // of the buffers that are under way
+    const auto empty = [&](std::size_t turn) {
+      const auto* const buffer = reinterpret_cast<const double*>(lane.take(turn));
+      std::span<double>& target = targets[turn % 2];
+      std::copy_n(buffer, target.size(), target.begin());
+      target = {};
+    };
+    std::size_t turn = 0;
+    for (std::size_t p = next(); p < pieces; p = next(), ++turn) {
+      empty(turn);
+      const std::size_t begin = p * piece;
+      std::span<double>& target = targets[turn % 2];
+      target = to.subspan(begin, std::min(piece, to.size() - begin));
+      lane.copy_async(lane.take(turn), from + begin, target.size_bytes(), cudaMemcpyDeviceToHost,
+                      turn);
+    }
+    empty(turn);
+    empty(turn + 1);
+  });
+}
+
+template void TransferRing::copy(std::span<const NodeId>, NodeId*);
+template void TransferRing::copy(std::span<const EdgeIndex>, EdgeIndex*);
+template void TransferRing::copy(std::span<const double>, double*);
+template void TransferRing::copy(std::span<const double>, float*);
+
+}  // namespace pagerank::gpu

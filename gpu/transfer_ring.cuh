@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gpu/cuda_handles.cuh"
+#include "gpu/device_buffer.cuh"
+
+namespace pagerank::gpu {
+
+/// Copies large arrays between host and device through a small ring of page-locked buffers, a pair
+/// for each of several threads: while one buffer of a pair travels, its thread fills or empties the
+/// other, converting the elements on the way. Page-locked memory travels several times faster than
+/// other memory, but page-locking a whole graph would take longer than that saves.
+class TransferRing {
+ public:
+  /// `threads`: 0 for as many as OpenMP offers. Buffers are made when the first array that is
+  /// worth it comes.
+  explicit TransferRing(int threads = 0);
+  TransferRing(const TransferRing&) = delete;
+  TransferRing& operator=(const TransferRing&) = delete;
+  ~TransferRing();
+
+  /// to[i] = To(from[i]) for all of `from`, to the device; the data has arrived when this returns.
+  /// Instantiated for the pairs of types that graphs are made of (see transfer_ring.cu).
+  template <class To, class From>
+  void copy(std::span<const From> from, To* to);
+
+  /// to[i] = from[i] for all of `to`, from the device, of which all earlier work on `from` is done.
+  void fetch(const double* from, std::span<double> to);
+
+  template <class To, class From>
+  [[nodiscard]] DeviceBuffer<To> upload(std::span<const From> from) {
+    DeviceBuffer<To> buffer(from.size());
+    copy(from, buffer.data());
+    return buffer;
+  }
+
+ private:
+  class Lane;
+
+  /// Whether an array of so many bytes goes through the ring.
+  [[nodiscard]] bool worth_it(std::size_t bytes) const;
+
+  /// Has all lanes run body(lane, next), each in a thread of its own; next() is a piece of
+  /// [0, pieces) that no other has, or `pieces`.
+  template <class Body>
+  void run_lanes(std::size_t pieces, const Body& body);
+
+  std::vector<std::unique_ptr<Lane>> lanes_;  ///< Null until they are needed.
+  bool ready_ = false;
+};
+
+}  // namespace pagerank::gpu
