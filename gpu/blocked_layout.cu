@@ -271,7 +271,7 @@ struct Builder {
   Builder(BlockedLayout<T>& layout, const DeviceGraph<T>& graph, cudaStream_t stream)
       : layout_(layout),
         matrix_(graph.in_links()),
-        scratch_(stream),
+        scratch_(stream, first_bytes(matrix_)),
         algorithms_(scratch_),
         stream_(stream),
         nodes_(matrix_.rows),
@@ -292,6 +292,12 @@ struct Builder {
   }
 
   [[nodiscard]] std::uint32_t most_runs_of_row() const { return layout_.shape.most_runs_of_row(); }
+
+  /// What the links take while they are sorted, which all that follows fits into, nearly.
+  [[nodiscard]] static std::size_t first_bytes(const CsrView<T>& matrix) {
+    const std::size_t pair = sizeof(std::uint64_t) + (matrix.values != nullptr ? sizeof(T) : 0);
+    return matrix.links * 2 * pair + matrix.rows * std::size_t{40} + (std::size_t{4} << 20);
+  }
 
   void require_memory(std::size_t bytes) {
     const std::size_t available = scratch_.available();

@@ -6,87 +6,124 @@
 namespace pagerank::gpu {
 namespace {
 
-/// Blocks are multiples of that, so that more requests find one.
-constexpr std::size_t unit = std::size_t{1} << 20;
-/// A block is not wasted on a request of less than its half, unless it is as small as this.
-constexpr std::size_t small_block = 4 * unit;
+constexpr std::size_t alignment = 256;
+constexpr std::size_t least_chunk = std::size_t{64} << 20;
 
-struct Block {
-  void* data;
+std::size_t rounded(std::size_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// Part of a chunk, which is what the device gave at once.
+struct Piece {
+  std::byte* data;
   std::size_t bytes;
   bool taken;
+  bool begins_chunk;
 };
 
 }  // namespace
 
-struct ScratchMemory::Blocks {
-  explicit Blocks(cudaStream_t s) : stream(s) {}
-  Blocks(const Blocks&) = delete;
-  Blocks& operator=(const Blocks&) = delete;
-  ~Blocks() { release(); }
+/// All pieces, those of a chunk side by side; no two free neighbours in a chunk.
+struct ScratchMemory::Pieces {
+  explicit Pieces(cudaStream_t s) : stream(s) {}
+  Pieces(const Pieces&) = delete;
+  Pieces& operator=(const Pieces&) = delete;
+  ~Pieces() { release(); }
 
-  /// Frees what is not taken; cudaFree() waits for the work that still uses it.
-  void release() noexcept {
-    for (const Block& block : list) {
-      if (!block.taken) cudaFree(block.data);
-    }
-    std::erase_if(list, [](const Block& block) { return !block.taken; });
+  [[nodiscard]] bool is_free_chunk(std::size_t i) const {
+    return !list[i].taken && list[i].begins_chunk &&
+           (i + 1 == list.size() || list[i + 1].begins_chunk);
   }
 
-  [[nodiscard]] Block* best_fit(std::size_t bytes) {
-    Block* best = nullptr;
-    for (Block& block : list) {
-      if (block.taken || block.bytes < bytes || block.bytes > std::max(2 * bytes, small_block)) {
-        continue;
-      }
-      if (best == nullptr || block.bytes < best->bytes) best = &block;
+  /// Frees the chunks of which nothing is taken; cudaFree() waits for the work that still uses
+  /// them.
+  void release() noexcept {
+    for (std::size_t i = list.size(); i-- > 0;) {
+      if (!is_free_chunk(i)) continue;
+      cudaFree(list[i].data);
+      list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    return best;
+  }
+
+  cudaError_t add_chunk(std::size_t bytes) {
+    void* data = nullptr;
+    const cudaError_t error = cudaMalloc(&data, bytes);
+    if (error == cudaSuccess) list.push_back({static_cast<std::byte*>(data), bytes, false, true});
+    return error;
+  }
+
+  /// Null if there is none so large.
+  [[nodiscard]] void* take(std::size_t bytes) {
+    auto best = list.end();
+    for (auto piece = list.begin(); piece != list.end(); ++piece) {
+      if (piece->taken || piece->bytes < bytes) continue;
+      if (best == list.end() || piece->bytes < best->bytes) best = piece;
+    }
+    if (best == list.end()) return nullptr;
+    std::byte* const data = best->data;
+    best->taken = true;
+    if (best->bytes > bytes) {
+      const Piece rest{data + bytes, best->bytes - bytes, false, false};
+      best->bytes = bytes;
+      list.insert(best + 1, rest);
+    }
+    return data;
+  }
+
+  void give(const void* data) noexcept {
+    auto piece =
+        std::find_if(list.begin(), list.end(), [&](const Piece& one) { return one.data == data; });
+    if (piece == list.end()) return;
+    piece->taken = false;
+    const auto join_next = [&](std::vector<Piece>::iterator at) {
+      const auto next = at + 1;
+      if (next == list.end() || next->taken || next->begins_chunk) return;
+      at->bytes += next->bytes;
+      list.erase(next);
+    };
+    join_next(piece);
+    if (!piece->begins_chunk && !(piece - 1)->taken) join_next(piece - 1);
   }
 
   cudaStream_t stream;
-  std::vector<Block> list;
+  std::vector<Piece> list;
 };
 
-ScratchMemory::ScratchMemory(cudaStream_t stream) : blocks_(std::make_shared<Blocks>(stream)) {}
+ScratchMemory::ScratchMemory(cudaStream_t stream, std::size_t bytes)
+    : pieces_(std::make_shared<Pieces>(stream)) {
+  if (bytes > 0) give(take(bytes));
+}
 
 cudaStream_t ScratchMemory::stream() const {
-  return blocks_->stream;
+  return pieces_->stream;
 }
 
 void* ScratchMemory::take(std::size_t bytes) {
-  const std::size_t whole = (bytes + unit - 1) / unit * unit;
-  if (Block* const block = blocks_->best_fit(whole)) {
-    block->taken = true;
-    return block->data;
-  }
-  void* data = nullptr;
-  cudaError_t error = cudaMalloc(&data, whole);
+  const std::size_t whole = rounded(bytes);
+  if (void* const data = pieces_->take(whole)) return data;
+  cudaError_t error = pieces_->add_chunk(std::max(whole, least_chunk));
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();  // not sticky: clear it
-    blocks_->release();
-    error = cudaMalloc(&data, whole);
+    pieces_->release();
+    error = pieces_->add_chunk(whole);
   }
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw OutOfMemory("the GPU", whole, available());
   }
   PAGERANK_CUDA(error);
-  blocks_->list.push_back({data, whole, true});
-  return data;
+  return pieces_->take(whole);
 }
 
 void ScratchMemory::give(void* data) noexcept {
-  for (Block& block : blocks_->list) {
-    if (block.data == data) block.taken = false;
-  }
+  pieces_->give(data);
 }
 
 std::size_t ScratchMemory::available() const {
   std::size_t bytes = 0, total = 0;
   PAGERANK_CUDA(cudaMemGetInfo(&bytes, &total));
-  for (const Block& block : blocks_->list) {
-    if (!block.taken) bytes += block.bytes;
+  for (const Piece& piece : pieces_->list) {
+    if (!piece.taken) bytes += piece.bytes;
   }
   return bytes;
 }

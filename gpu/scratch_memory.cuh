@@ -10,24 +10,25 @@ namespace pagerank::gpu {
 
 /// Device memory for work that is queued into one stream: what is given back is handed out again
 /// without waiting, and goes back to the device when the last copy of this object and the last
-/// buffer from it are gone. Of large blocks CUDA's own pool gives and takes several times more
-/// slowly (docs/performance.md).
+/// buffer from it are gone. cudaMalloc() takes a tenth of a millisecond for anything, and CUDA's
+/// own pool several times longer than that for large blocks (docs/performance.md).
 class ScratchMemory {
  public:
-  explicit ScratchMemory(cudaStream_t stream);
+  /// With so many bytes to begin with. Throws OutOfMemory.
+  explicit ScratchMemory(cudaStream_t stream, std::size_t bytes = 0);
 
   [[nodiscard]] cudaStream_t stream() const;
 
-  /// At least so many bytes, not below 1. Throws OutOfMemory.
+  /// So many bytes, not below 1, aligned as cudaMalloc() does. Throws OutOfMemory.
   [[nodiscard]] void* take(std::size_t bytes);
-  void give(void* block) noexcept;
+  void give(void* data) noexcept;
 
   /// Bytes that can still be had: free on the device or here.
   [[nodiscard]] std::size_t available() const;
 
  private:
-  struct Blocks;
-  std::shared_ptr<Blocks> blocks_;
+  struct Pieces;
+  std::shared_ptr<Pieces> pieces_;
 };
 
 }  // namespace pagerank::gpu
