@@ -14,6 +14,7 @@
 //                  row 1 ends in tile 1: tile 0 carries +2 +3 there
 #include "gpu/spmv_balanced.cuh"
 
+#include "gpu/launch_bounds.cuh"
 #include "gpu/row_sum.cuh"
 #include "gpu/streaming_load.cuh"
 
@@ -165,7 +166,8 @@ struct Tile {
 
 /// Sum is a RowSum: that of floats, which adds in double as it comes, or that of doubles.
 template <class T, class Sum>
-__global__ void __launch_bounds__(block_size, blocks_per_multiprocessor<T>)
+__global__ void __launch_bounds__(block_size,
+                                  resident_blocks(block_size, blocks_per_multiprocessor<T>))
     multiply_staged(CsrView<T> matrix, const PathPoint* begins, const RowEnd* row_ends, const T* x,
                     T* y, Carry* carries) {
   __shared__ T products[staged_steps];

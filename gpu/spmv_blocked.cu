@@ -26,6 +26,7 @@
 #include <string>
 
 #include "gpu/blocked_layout.cuh"
+#include "gpu/launch_bounds.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/spmv.cuh"
 #include "gpu/zero_spmv.cuh"
@@ -146,16 +147,9 @@ __device__ void add_piece(const CombineArguments<T>& arguments, std::uint64_t pi
   arguments.pieces_ready[index] = 0;
 }
 
-// Before Ampere a multiprocessor holds too few threads (and too little of x: the kernel refuses).
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-constexpr bool holds_so_many = false;
-#else
-constexpr bool holds_so_many = true;
-#endif
-
 /// Pass 2: the sums of a block of rows.
 template <class T, unsigned threads, unsigned resident>
-__global__ void __launch_bounds__(threads, holds_so_many ? resident : 1)
+__global__ void __launch_bounds__(threads, resident_blocks(threads, resident))
     combine_runs(CombineArguments<T> arguments, const T* partials, T* y) {
   extern __shared__ __align__(16) unsigned char shared[];
   T* const slots = reinterpret_cast<T*>(shared);
