@@ -119,7 +119,7 @@ double estimate_mixing(const TransitionMatrix& matrix, double runs_as_numbered) 
 double gather_rate(double bytes) {
   constexpr std::array<std::pair<double, double>, 7> rates = {{{0x1p17, 650e9},
                                                                {0x1p19, 150e9},
-                                                               {0x1p24, 130e9},
+                                                               {0x1p24, 118e9},
                                                                {0x1p25, 93e9},
                                                                {0x1p26, 50e9},
                                                                {0x1p27, 40e9},
@@ -166,7 +166,7 @@ KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes) {
   const double runs = links * shape.runs_per_link;
   const double bytes =
       links * (2.1 + (shape.weighted ? width : 0)) + runs * (2.1 + 2.4 * width) + nodes * 6 * width;
-  return {.prepare = 1.7e-3 + links * 0.088e-9 + runs * 0.036e-9,
+  return {.prepare = 1e-3 + links * 0.077e-9 + runs * 0.038e-9,
           .iteration = 2 * launches + bytes / bytes_per_second};
 }
 
