@@ -74,7 +74,8 @@ std::future<void> create_context_for(const Options& options, const std::string& 
 TransitionMatrix load(const Options& options, const std::string& path, PhaseClock& clock,
                       io::Report& report) {
   io::ByteSource source(path);
-  io::MatrixMarketGraph graph = io::read_matrix_market(source, options.source);
+  io::MatrixMarketGraph graph =
+      io::read_matrix_market(source, options.source, {.threads = options.threads});
   report.seconds.read = clock.lap();
   require_host_memory(bytes_to_rank(graph.edges));
   TransitionMatrix matrix = make_transition_matrix(std::move(graph.edges), options.threads);

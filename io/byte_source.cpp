@@ -32,9 +32,11 @@ ByteSource::ByteSource(const std::string& path) : name_(path == "-" ? "<stdin>" 
     close(fd);
     fail(ENOMEM);
   }
+  descriptor_ = fd;
   gzbuffer(file_.get(), 256 * 1024);
-  // gzdirect() looks at the first bytes; zlib copies what is not gzip through unchanged.
-  if (S_ISREG(status.st_mode) && path != "-" && gzdirect(file_.get()) == 1) {
+  // gzdirect() looks at the first bytes; zlib copies what is not gzip through unchanged. Files that
+  // the kernel makes up as they are read say that they are empty.
+  if (S_ISREG(status.st_mode) && status.st_size > 0 && path != "-" && gzdirect(file_.get()) == 1) {
     size_ = static_cast<std::uint64_t>(status.st_size);
   }
 }
@@ -60,6 +62,22 @@ std::size_t ByteSource::read(std::span<char> buffer) {
                        (colon == std::string::npos ? text : text.substr(colon + 2)));
     }
     break;
+  }
+  return total;
+}
+
+std::size_t ByteSource::read_at(std::uint64_t offset, std::span<char> buffer) const {
+  std::size_t total = 0;
+  while (total < buffer.size()) {
+    const ssize_t got = pread(descriptor_, buffer.data() + total, buffer.size() - total,
+                              static_cast<off_t>(offset + total));
+    if (got > 0) {
+      total += static_cast<std::size_t>(got);
+    } else if (got == 0) {
+      break;
+    } else if (errno != EINTR) {
+      throw InputError(name_ + ": " + std::strerror(errno));
+    }
   }
   return total;
 }

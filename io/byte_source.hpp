@@ -21,10 +21,14 @@ class ByteSource {
   /// Throws InputError if reading fails or compressed data is damaged or cut off.
   [[nodiscard]] std::size_t read(std::span<char> buffer);
 
+  /// The same from byte `offset` on, for sources of known size: several threads may call it at
+  /// once, and it does not move what read() reads next.
+  [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> buffer) const;
+
   /// What to call the input in messages: the path, or "<stdin>".
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// The number of bytes to come where that is known: regular files without compression.
+  /// The number of bytes where that is known: regular files without compression.
   [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
 
  private:
@@ -32,7 +36,8 @@ class ByteSource {
     void operator()(gzFile_s* file) const noexcept;
   };
   std::string name_;
-  std::unique_ptr<gzFile_s, Close> file_;
+  std::unique_ptr<gzFile_s, Close> file_;  ///< Owns the descriptor
+  int descriptor_ = -1;                    ///< that read_at() reads from.
   std::optional<std::uint64_t> size_;
 };
 

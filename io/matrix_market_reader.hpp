@@ -1,19 +1,60 @@
 #pragma once
 
+#include <cstddef>
+
+#include "core/array.hpp"
 #include "core/edge_list.hpp"
 #include "io/byte_source.hpp"
+#include "io/line_blocks.hpp"
 #include "io/matrix_market_header.hpp"
 
 namespace pagerank::io {
+
+/// How a file is read; the result does not depend on it.
+struct ReadOptions {
+  int threads = 0;  ///< 0: as many as OpenMP offers.
+
+  /// About the bytes that a thread takes at a time: 1 .. LineBlocks::longest_line.
+  std::size_t block_bytes = std::size_t{1} << 20;
+};
+
+/// Reads a Matrix Market file as a graph: its header when constructed, then the entries, once.
+/// Several threads parse blocks of the text side by side. Errors are those of reading line by line:
+/// ParseError for the first bad line of the file, InputError if the bytes before it cannot be had.
+class MatrixMarketReader {
+ public:
+  explicit MatrixMarketReader(ByteSource& source, const ReadOptions& options = {});
+
+  [[nodiscard]] const MatrixMarketHeader& header() const { return header_; }
+
+  /// The entries in the file's order. Memory grows with the entries that are there, not with what
+  /// the header claims.
+  [[nodiscard]] EdgeList read_edges(SourceIndex source_index);
+
+ private:
+  class Ledger;
+
+  void read_header();
+  template <class Take>
+  void read_entries(Ledger& ledger, Take take);
+  template <class Action>
+  void name_faults(Action action) const;
+
+  ByteSource& source_;
+  int threads_;
+  LineBlocks blocks_;
+  MatrixMarketHeader header_;
+  Array<char> first_buffer_;  ///< Holds the header's last block,
+  LineBlock first_block_;     ///< what follows the header in it.
+};
 
 struct MatrixMarketGraph {
   MatrixMarketHeader header;
   EdgeList edges;
 };
 
-/// Reads a whole Matrix Market file as a graph. Memory grows with the entries that are there, not
-/// with what the header claims. Throws ParseError at the first bad line, InputError if the bytes
-/// cannot be had.
-[[nodiscard]] MatrixMarketGraph read_matrix_market(ByteSource& source, SourceIndex source_index);
+/// Reads a whole Matrix Market file with MatrixMarketReader.
+[[nodiscard]] MatrixMarketGraph read_matrix_market(ByteSource& source, SourceIndex source_index,
+                                                   const ReadOptions& options = {});
 
 }  // namespace pagerank::io

@@ -263,22 +263,25 @@ TEST_CASE("text parses the same whatever pieces it is cut into") {
   const io::MatrixMarketHeader header{
       .field = io::MatrixMarketHeader::Field::real, .node_count = 3, .entries = 4, .lines = 2};
   using Entry = std::tuple<NodeId, NodeId, double>;
-  std::vector<Entry> whole;
-  const auto into = [](std::vector<Entry>& entries) {
-    return [&entries](NodeId row, NodeId column, double weight) {
-      entries.emplace_back(row, column, weight);
-    };
+  const auto parse = [&header](const std::string& lines, std::vector<Entry>& entries) {
+    io::EntriesResult result;
+    io::parse_entries(lines, header, result);
+    CHECK_FALSE(result.fault.has_value());
+    for (std::size_t e = 0; e < result.entry_count(); ++e) {
+      entries.emplace_back(result.rows[e], result.columns[e], result.weights[e]);
+    }
+    return result;
   };
-  const io::EntriesResult result = parse_entries(text, header, 4, into(whole));
-  CHECK_FALSE(result.fault.has_value());
-  CHECK(result.entries == 4);
+  std::vector<Entry> whole;
+  const io::EntriesResult result = parse(text, whole);
   CHECK(result.lines == 6);
+  CHECK(result.others == std::vector<std::uint32_t>{2, 3});
   CHECK(whole == std::vector<Entry>{{0, 1, 1.5}, {1, 2, 400}, {2, 0, 0}, {1, 1, 7}});
   for (std::size_t cut = text.find('\n'); cut != std::string::npos;
        cut = text.find('\n', cut + 1)) {
     std::vector<Entry> pieces;
-    const auto first = parse_entries(text.substr(0, cut + 1), header, 4, into(pieces));
-    const auto second = parse_entries(text.substr(cut + 1), header, 4, into(pieces));
+    const auto first = parse(text.substr(0, cut + 1), pieces);
+    const auto second = parse(text.substr(cut + 1), pieces);
     CHECK(pieces == whole);
     CHECK(first.lines + second.lines == 6);
   }

@@ -31,7 +31,8 @@ NamedGraph load(const BenchOptions& options, const std::string& graph) {
     return {describe(*recipe), generate_graph(*recipe, options.threads)};
   }
   io::ByteSource source(graph);
-  return {graph, io::read_matrix_market(source, options.source).edges};
+  return {graph,
+          io::read_matrix_market(source, options.source, {.threads = options.threads}).edges};
 }
 
 /// What cannot be read or written is found before anything is measured for an hour.

@@ -1,0 +1,111 @@
+#include "io/line_blocks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "io/input_error.hpp"
+#include "io/matrix_market_header.hpp"
+
+namespace pagerank::io {
+
+std::optional<LineBlock> LineBlocks::next(Array<char>& buffer) {
+  LineBlock block;
+  std::uint64_t begin = 0;
+  std::size_t bytes = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (end_) return std::nullopt;
+    block.index = next_index_++;
+    try {
+      begin = position_;
+      bytes = bytes_to_last_newline();
+      if (bytes == 0) {
+        block.text = take_lines(buffer);
+        if (block.text.empty()) return std::nullopt;
+      }
+    } catch (...) {
+      block.error = std::current_exception();
+      end_ = true;
+    }
+    position_ += bytes;
+    first_line_ = false;
+  }
+  if (bytes > 0) {
+    try {
+      buffer.resize(bytes);
+      block.text = {buffer.data(), source_.read_at(begin, buffer)};
+    } catch (...) {
+      block.error = std::current_exception();
+      const std::lock_guard lock(mutex_);
+      end_ = true;
+    }
+  }
+  return block;
+}
+
+/// The size of the next block if a look at its last bytes tells, so that all of it can be read
+/// outside the lock; 0 if it has to be read to find out, or there is none.
+std::size_t LineBlocks::bytes_to_last_newline() const {
+  if (!source_.size() || position_ >= *source_.size()) return 0;
+  const std::uint64_t left = *source_.size() - position_;
+  if (left <= block_bytes_) return left;
+  std::array<char, 4096> tail;
+  const std::size_t looked_at = std::min(block_bytes_, tail.size());
+  const std::size_t before = block_bytes_ - looked_at;
+  const std::size_t got = source_.read_at(position_ + before, {tail.data(), looked_at});
+  const std::size_t newline = std::string_view(tail.data(), got).rfind('\n');
+  return newline == std::string_view::npos ? 0 : before + newline + 1;
+}
+
+std::size_t LineBlocks::read_on(char* to, std::size_t bytes) {
+  const std::size_t got =
+      source_.size() ? source_.read_at(position_, {to, bytes}) : source_.read({to, bytes});
+  position_ += got;
+  return got;
+}
+
+/// Reads until the buffer holds a newline or the input ends, and keeps what follows the last one
+/// for the next block. Empty at the end.
+std::string_view LineBlocks::take_lines(Array<char>& buffer) {
+  buffer.resize(std::max(block_bytes_, rest_.size()));
+  std::copy(rest_.begin(), rest_.end(), buffer.begin());
+  std::size_t filled = rest_.size();
+  rest_.clear();
+  for (;;) {
+    filled += read_on(buffer.data() + filled, buffer.size() - filled);
+    const std::string_view text(buffer.data(), filled);
+    if (filled < buffer.size()) {
+      end_ = true;
+      return text;
+    }
+    if (const std::size_t newline = text.rfind('\n'); newline != std::string_view::npos) {
+      const std::string_view lines = text.substr(0, newline + 1);
+      if (source_.size()) {
+        position_ -= text.size() - lines.size();
+      } else {
+        rest_.assign(text.begin() + static_cast<std::ptrdiff_t>(lines.size()), text.end());
+      }
+      return lines;
+    }
+    if (filled < longest_line) {
+      buffer.resize(std::min(2 * filled, longest_line));
+    } else {
+      shorten_long_line(buffer);
+      filled = 1;
+    }
+  }
+}
+
+/// One line fills the whole buffer: comments and blanks may, nothing else does.
+void LineBlocks::shorten_long_line(Array<char>& buffer) const {
+  if (first_line_) {
+    throw LineFault{1, ParseFault::bad_banner, "found " + quoted({buffer.data(), buffer.size()})};
+  }
+  const auto first = std::find_if_not(buffer.begin(), buffer.end(), is_blank);
+  if (first != buffer.end() && *first != '%') throw LineFault{1, ParseFault::line_too_long, ""};
+  // Keep a beginning that still tells a comment from a blank line.
+  buffer[0] = first == buffer.end() ? ' ' : '%';
+}
+
+}  // namespace pagerank::io

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "core/array.hpp"
+#include "io/byte_source.hpp"
+
+namespace pagerank::io {
+
+/// Some whole lines of a text.
+struct LineBlock {
+  std::size_t index = 0;  ///< Blocks count from 0, in the order of the text.
+
+  /// In the buffer given to LineBlocks::next(). Only the last line of the input may lack its
+  /// newline.
+  std::string_view text;
+
+  /// Set if the lines cannot be had: an InputError, or a LineFault of the block's first line. It is
+  /// the last block then, and text is empty.
+  std::exception_ptr error;
+};
+
+/// Cuts a source into blocks of whole lines. Several threads take blocks at once: bytes of a file
+/// are read side by side, those of a stream (or decompressed) by one thread while others work on
+/// what they took before.
+class LineBlocks {
+ public:
+  /// A longer line is an error, unless it is blank or a comment ('%').
+  static constexpr std::size_t longest_line = std::size_t{1} << 20;
+
+  /// Blocks have about `block_bytes` bytes (1 .. longest_line), or one line if that is longer.
+  LineBlocks(ByteSource& source, std::size_t block_bytes)
+      : source_(source), block_bytes_(block_bytes) {}
+
+  /// Reads the next block into `buffer`, resized as needed. Nothing at the end.
+  [[nodiscard]] std::optional<LineBlock> next(Array<char>& buffer);
+
+ private:
+  [[nodiscard]] std::size_t read_on(char* to, std::size_t bytes);
+  [[nodiscard]] std::size_t bytes_to_last_newline() const;
+  [[nodiscard]] std::string_view take_lines(Array<char>& buffer);
+  void shorten_long_line(Array<char>& buffer) const;
+
+  ByteSource& source_;
+  std::size_t block_bytes_;
+  std::mutex mutex_;            ///< Guards what follows.
+  std::size_t next_index_ = 0;  ///< Of the block that comes next,
+  std::uint64_t position_ = 0;  ///< which begins here in the source,
+  Array<char> rest_;            ///< or in a stream with bytes already read, which end there.
+  bool first_line_ = true;      ///< Nothing was handed out so far.
+  bool end_ = false;
+};
+
+}  // namespace pagerank::io
