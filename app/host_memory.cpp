@@ -44,12 +44,15 @@ std::optional<std::uint64_t> available_host_memory() {
   return available;
 }
 
-std::uint64_t bytes_to_rank(const EdgeList& edges) {
-  // Binned links and the CSR exist side by side during the build; offsets, degrees, the vectors of
-  // a solve, the scores and their order are what the nodes take.
-  const std::uint64_t links = edges.entry_count() * (edges.undirected ? 2 : 1);
+std::uint64_t bytes_to_read(const TransitionMatrixBuilder::Shape& graph) {
+  return graph.expected_entries * (graph.undirected ? 2 : 1) * (graph.weighted ? 14 : 6);
+}
+
+std::uint64_t bytes_to_rank(std::uint64_t nodes, std::uint64_t links, bool weighted) {
+  // The builder's second array of links and the matrix; offsets, degrees, the vectors of a solve,
+  // the scores and their order are what the nodes take.
   constexpr std::uint64_t bytes_a_node = 64;
-  return links * (edges.weighted() ? 28 : 12) + edges.node_count * bytes_a_node;
+  return links * (weighted ? 26 : 10) + nodes * bytes_a_node;
 }
 
 void require_host_memory(std::uint64_t bytes) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/edge_list.hpp"
+#include "core/transition_builder.hpp"
 
 namespace pagerank::app {
 
@@ -11,8 +11,11 @@ namespace pagerank::app {
 /// kernel calls available, or what is left of the control group's limit. Unset if unknown.
 [[nodiscard]] std::optional<std::uint64_t> available_host_memory();
 
-/// About how many bytes building and ranking this graph will take on top of the edges themselves.
-[[nodiscard]] std::uint64_t bytes_to_rank(const EdgeList& edges);
+/// About how many bytes a builder takes to hold the entries that it expects.
+[[nodiscard]] std::uint64_t bytes_to_read(const TransitionMatrixBuilder::Shape& graph);
+
+/// About how many more bytes building and ranking a graph will take once its links are there.
+[[nodiscard]] std::uint64_t bytes_to_rank(std::uint64_t nodes, std::uint64_t links, bool weighted);
 
 /// Throws OutOfMemory if `bytes` is more than there is. The system would not: it hands out
 /// addresses for more memory than it has, and kills who writes to them.

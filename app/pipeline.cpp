@@ -74,23 +74,28 @@ std::future<void> create_context_for(const Options& options, const std::string& 
 TransitionMatrix load(const Options& options, const std::string& path, PhaseClock& clock,
                       io::Report& report) {
   io::ByteSource source(path);
-  io::MatrixMarketGraph graph =
-      io::read_matrix_market(source, options.source, {.threads = options.threads});
+  io::MatrixMarketReader reader(source, {.threads = options.threads});
+  const io::MatrixMarketHeader& header = reader.header();
+  require_host_memory(bytes_to_read(reader.shape()));
+  TransitionMatrixBuilder builder(reader.shape());
+  reader.read_into(builder, options.source);
   report.seconds.read = clock.lap();
-  require_host_memory(bytes_to_rank(graph.edges));
-  TransitionMatrix matrix = make_transition_matrix(std::move(graph.edges), options.threads);
+  // Only now: what is wrong with the file comes first.
+  require_host_memory(
+      bytes_to_rank(header.node_count, builder.link_count(), reader.shape().weighted));
+  TransitionMatrix matrix = builder.build(options.threads);
   report.seconds.build = clock.lap();
 
   report.graph.nodes = matrix.node_count();
-  report.graph.entries = graph.header.entries;
+  report.graph.entries = header.entries;
   report.graph.links = matrix.distinct_links;
   report.graph.dangling = matrix.dangling.size();
   report.graph.weighted = matrix.weighted();
-  report.graph.symmetric = graph.header.symmetric;
+  report.graph.symmetric = header.symmetric;
   spdlog::info("{}: {} nodes, {} entries, {} links, {} dangling nodes; {} index is the source{}",
                source.name(), report.graph.nodes, report.graph.entries, report.graph.links,
                report.graph.dangling, name_of(options.source),
-               graph.header.symmetric ? " (symmetric: links both ways)" : "");
+               header.symmetric ? " (symmetric: links both ways)" : "");
   return matrix;
 }
 

@@ -16,24 +16,6 @@
 #include "io/matrix_market_entries.hpp"
 
 namespace pagerank::io {
-namespace {
-
-/// Room for the entries that the header declares, but no more than the bytes can hold. Only a hint:
-/// a file with holes claims bytes that it does not have.
-void reserve(EdgeList& edges, const MatrixMarketHeader& header, const ByteSource& source) try {
-  constexpr std::uint64_t shortest_entry = 4;  // "1 1\n"
-  const std::uint64_t most = source.size().value_or(0) / shortest_entry + 1;
-  const auto entries = static_cast<std::size_t>(std::min(header.entries, most));
-  edges.sources.reserve(entries);
-  edges.targets.reserve(entries);
-  if (header.field != MatrixMarketHeader::Field::pattern) edges.weights.reserve(entries);
-} catch (const std::bad_alloc&) {
-  edges.sources.shrink_to_fit();  // they grow as entries come
-  edges.targets.shrink_to_fit();
-}
-
-}  // namespace
-
 /// What became of the blocks, whichever thread had them: brings back the order that entries, line
 /// numbers and the first fault have in the file. Every block that was taken must be finished.
 class MatrixMarketReader::Ledger {
@@ -196,11 +178,37 @@ void MatrixMarketReader::read_entries(Ledger& ledger, Take take) {
   name_faults([&ledger] { ledger.close(); });
 }
 
+TransitionMatrixBuilder::Shape MatrixMarketReader::shape() const {
+  constexpr std::uint64_t shortest_entry = 4;  // "1 1\n"
+  return {.node_count = static_cast<NodeId>(header_.node_count),
+          .weighted = header_.field != MatrixMarketHeader::Field::pattern,
+          .undirected = header_.symmetric,
+          .expected_entries =
+              source_.size() ? std::min(header_.entries, *source_.size() / shortest_entry + 1) : 0};
+}
+
+void MatrixMarketReader::read_into(TransitionMatrixBuilder& builder, SourceIndex source_index) {
+  Ledger ledger(header_, first_block_.index);
+  read_entries(ledger, [&](std::size_t block, const EntriesResult& entries) {
+    const bool by_row = source_index == SourceIndex::row;
+    builder.add(block, by_row ? entries.rows : entries.columns,
+                by_row ? entries.columns : entries.rows, entries.weights);
+  });
+}
+
 EdgeList MatrixMarketReader::read_edges(SourceIndex source_index) {
   EdgeList edges;
   edges.node_count = static_cast<NodeId>(header_.node_count);
   edges.undirected = header_.symmetric;
-  reserve(edges, header_, source_);
+  try {
+    const auto entries = static_cast<std::size_t>(shape().expected_entries);
+    edges.sources.reserve(entries);
+    edges.targets.reserve(entries);
+    if (shape().weighted) edges.weights.reserve(entries);
+  } catch (const std::bad_alloc&) {  // a file with holes claims bytes that it does not have
+    edges.sources.shrink_to_fit();
+    edges.targets.shrink_to_fit();
+  }
   Ledger ledger(header_, first_block_.index);
   read_entries(ledger, [&](std::size_t block, EntriesResult& entries) {
     if (!ledger.wait_for_turn(block)) return;

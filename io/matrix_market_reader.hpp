@@ -4,6 +4,7 @@
 
 #include "core/array.hpp"
 #include "core/edge_list.hpp"
+#include "core/transition_builder.hpp"
 #include "io/byte_source.hpp"
 #include "io/line_blocks.hpp"
 #include "io/matrix_market_header.hpp"
@@ -30,6 +31,13 @@ class MatrixMarketReader {
   /// The entries in the file's order. Memory grows with the entries that are there, not with what
   /// the header claims.
   [[nodiscard]] EdgeList read_edges(SourceIndex source_index);
+
+  /// What a builder of this graph has to know. It expects as many entries as the header declares,
+  /// but no more than the bytes of the file can hold, and none from a stream.
+  [[nodiscard]] TransitionMatrixBuilder::Shape shape() const;
+
+  /// Hands the entries to a builder of that shape. Nothing is said of it if this throws.
+  void read_into(TransitionMatrixBuilder& builder, SourceIndex source_index);
 
  private:
   class Ledger;

@@ -2,8 +2,10 @@
 
 #include <limits>
 #include <random>
+#include <span>
 #include <stdexcept>
 
+#include "core/transition_builder.hpp"
 #include "core/transition_matrix.hpp"
 #include "tests/support.hpp"
 
@@ -37,6 +39,15 @@ std::vector<double> dense(const TransitionMatrix& matrix) {
     }
   }
   return b;
+}
+
+void check_same(const TransitionMatrix& a, const TransitionMatrix& b) {
+  CHECK(a.in_links.row_offsets == b.in_links.row_offsets);
+  CHECK(a.in_links.column_indices == b.in_links.column_indices);
+  CHECK(a.in_links.values == b.in_links.values);
+  CHECK(a.inverse_out_weight == b.inverse_out_weight);
+  CHECK(a.dangling == b.dangling);
+  CHECK(a.distinct_links == b.distinct_links);
 }
 
 /// The same by the definition, entry by entry.
@@ -149,17 +160,44 @@ TEST_CASE("the matrix equals the definition on random graphs, and is valid CSR")
 
 TEST_CASE("the matrix is the same bits for any number of threads") {
   for (const bool weighted : {false, true}) {
-    EdgeList edges = random_graph(5000, 60'000, weighted, 11);
+    EdgeList edges = random_graph(5000, 600'000, weighted, 11);
     edges.undirected = true;
     const TransitionMatrix one = make_transition_matrix(edges, 1);
     for (const int threads : {2, 3, 8, 64}) {
       CAPTURE(threads);
-      const TransitionMatrix many = make_transition_matrix(edges, threads);
-      CHECK(many.in_links.row_offsets == one.in_links.row_offsets);
-      CHECK(many.in_links.column_indices == one.in_links.column_indices);
-      CHECK(many.in_links.values == one.in_links.values);
-      CHECK(many.inverse_out_weight == one.inverse_out_weight);
-      CHECK(many.dangling == one.dangling);
+      check_same(make_transition_matrix(edges, threads), one);
+    }
+  }
+}
+
+TEST_CASE("the matrix does not depend on how its links lie in memory while it is built") {
+  // The second graph has so many nodes that a link takes more than 4 bytes on the way.
+  for (const NodeId nodes : {NodeId{3000}, NodeId{5'000'000}}) {
+    for (const bool weighted : {false, true}) {
+      CAPTURE(nodes);
+      CAPTURE(weighted);
+      EdgeList edges = random_graph(3000, 20'000, weighted, 12);
+      edges.node_count = nodes;
+      for (std::size_t e = 0; e < edges.entry_count(); ++e) {  // some nodes at the far end
+        if (edges.sources[e] % 3 == 0) edges.sources[e] = nodes - 1 - edges.sources[e];
+        if (edges.targets[e] % 5 == 0) edges.targets[e] = nodes - 1 - edges.targets[e];
+      }
+      const TransitionMatrix whole = make_transition_matrix(edges);
+      CHECK_NOTHROW(whole.in_links.validate());
+      for (const EdgeIndex expected : {0, 7000, 20'000, 90'000}) {
+        CAPTURE(expected);
+        TransitionMatrixBuilder builder(
+            {.node_count = nodes, .weighted = weighted, .expected_entries = expected});
+        for (const std::size_t piece : {3U, 0U, 2U, 5U}) {  // as they come; 1 and 4 are empty
+          const std::size_t begin = (piece < 2 ? piece : piece < 4 ? piece - 1 : piece - 2) * 5000;
+          builder.add(
+              piece, std::span(edges.sources).subspan(begin, 5000),
+              std::span(edges.targets).subspan(begin, 5000),
+              weighted ? std::span(edges.weights).subspan(begin, 5000) : std::span<const double>());
+        }
+        CHECK(builder.link_count() == 20'000);
+        check_same(builder.build(2), whole);
+      }
     }
   }
 }

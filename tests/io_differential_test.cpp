@@ -35,6 +35,7 @@ Outcome outcome_of(Read read) {
 
 template <class T>
 bool same_bits(const Array<T>& a, const Array<T>& b) {
+  if (a.empty()) return b.empty();
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
@@ -214,6 +215,31 @@ TEST_CASE("both readers agree on long files and mutations of them") {
         readers.check(
             {.threads = 1 + static_cast<int>(random() % most_threads), .block_bytes = block_bytes},
             random() % 8 == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("the matrix built as a file is read is that of its edge list") {
+  Random random(22);
+  for (const bool weighted : {false, true}) {
+    const std::string text = long_text(weighted, random);
+    const TemporaryDirectory files;
+    write_file(files / "plain", text);
+    write_gzip_file(files / "compressed", text);
+    for (const SourceIndex source_index : {SourceIndex::row, SourceIndex::column}) {
+      const TransitionMatrix expected =
+          make_transition_matrix(simple_read(text, "", source_index).edges);
+      for (const char* name : {"plain", "compressed"}) {
+        io::ByteSource source((files / name).string());
+        io::MatrixMarketReader reader(source, {.threads = 5, .block_bytes = 5000});
+        TransitionMatrixBuilder builder(reader.shape());
+        reader.read_into(builder, source_index);
+        const TransitionMatrix matrix = builder.build(3);
+        CHECK(same_bits(matrix.in_links.row_offsets, expected.in_links.row_offsets));
+        CHECK(same_bits(matrix.in_links.column_indices, expected.in_links.column_indices));
+        CHECK(same_bits(matrix.in_links.values, expected.in_links.values));
+        CHECK(same_bits(matrix.inverse_out_weight, expected.inverse_out_weight));
       }
     }
   }

@@ -81,9 +81,12 @@ void run_graph(const BenchOptions& options, const std::string& graph,
     io::write_matrix_market(file, loaded.edges, "pagerank-bench " + loaded.name, options.threads);
   });
   if (options.benchmark == Benchmark::none) return;
-  require_host_memory(options.benchmark == Benchmark::reduce
-                          ? std::uint64_t{loaded.edges.node_count} * 2 * sizeof(double)
-                          : bytes_to_rank(loaded.edges));
+  require_host_memory(
+      options.benchmark == Benchmark::reduce
+          ? std::uint64_t{loaded.edges.node_count} * 2 * sizeof(double)
+          : bytes_to_rank(loaded.edges.node_count,
+                          loaded.edges.entry_count() * (loaded.edges.undirected ? 2 : 1),
+                          loaded.edges.weighted()));
   io::BenchmarkTable table;
   const auto keep = [&] {
     if (table.rows.empty()) return;

@@ -1,0 +1,374 @@
+#include "core/transition_builder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <numeric>
+#include <utility>
+
+#include "core/compensated_sum.hpp"
+#include "core/parallel.hpp"
+
+namespace pagerank {
+namespace {
+
+/// Turns counts into where each begins, from `begin` on. Returns where the last ends.
+template <class Count>
+Count counts_to_begins(std::span<Count> counts, Count begin) {
+  for (Count& count : counts) begin += std::exchange(count, begin);
+  return begin;
+}
+
+/// The out-weight of a source, by which the weights of its links are divided. Sums are compensated:
+/// the certificate of a result takes the matrix for exact to a few units roundoff, whatever the
+/// out-degrees.
+class OutWeights {
+ public:
+  explicit OutWeights(std::size_t sources) : sums_(sources) {}
+
+  void add(std::size_t source, double weight) { sums_[source].add(weight); }
+
+  /// Whether the sum of finite weights is beyond double: add them all again, scaled down.
+  [[nodiscard]] bool overflown() const {
+    return std::any_of(sums_.begin(), sums_.end(),
+                       [](const CompensatedSum& sum) { return !std::isfinite(sum.value()); });
+  }
+  void add_scaled(std::size_t source, double weight) {
+    scaled_.resize(sums_.size());
+    scaled_[source].add(std::ldexp(weight, -overflow_bits));
+  }
+
+  [[nodiscard]] double share(std::size_t source, double weight) const {
+    if (weight == 0) return 0;
+    const double sum = sums_[source].value();
+    if (std::isfinite(sum)) return weight / sum;
+    return std::ldexp(weight, -overflow_bits) / scaled_[source].value();
+  }
+  [[nodiscard]] bool dangling(std::size_t source) const { return sums_[source].value() == 0; }
+
+ private:
+  static constexpr int overflow_bits = 64;  // fewer than 2^64 weights are added
+  std::vector<CompensatedSum> sums_, scaled_;
+};
+
+template <bool wide, class Links>
+std::uint64_t load(const Links& links, std::size_t i) {
+  if constexpr (wide) return links.low[i] | std::uint64_t{links.high[i]} << 32;
+  return links.low[i];
+}
+
+template <bool wide, class Links>
+void store(const Links& links, std::size_t i, std::uint64_t packed) {
+  links.low[i] = static_cast<std::uint32_t>(packed);
+  if constexpr (wide) links.high[i] = static_cast<std::uint16_t>(packed >> 32);
+}
+
+/// Calls visit(source, target, entry) for each directed link of the entries, in order.
+template <class Visit>
+void for_each_link(std::span<const NodeId> sources, std::span<const NodeId> targets,
+                   bool undirected, Visit visit) {
+  if (!undirected) {
+    for (std::size_t e = 0; e < sources.size(); ++e) visit(sources[e], targets[e], e);
+    return;
+  }
+  for (std::size_t e = 0; e < sources.size(); ++e) {
+    visit(sources[e], targets[e], e);
+    if (sources[e] != targets[e]) visit(targets[e], sources[e], e);
+  }
+}
+
+/// Calls body with wide and weighted as constants.
+template <class Body>
+decltype(auto) with_constants(bool wide, bool weighted, Body body) {
+  if (wide) {
+    return weighted ? body(std::true_type{}, std::true_type{})
+                    : body(std::true_type{}, std::false_type{});
+  }
+  return weighted ? body(std::false_type{}, std::true_type{})
+                  : body(std::false_type{}, std::false_type{});
+}
+
+}  // namespace
+
+void TransitionMatrixBuilder::LinkArrays::resize(EdgeIndex links, bool wide, bool weighted) {
+  low.resize(links);
+  high.resize(wide ? links : 0);
+  weights.resize(weighted ? links : 0);
+}
+
+TransitionMatrixBuilder::Links TransitionMatrixBuilder::LinkArrays::from(EdgeIndex first) {
+  return {.low = low.data() + first,
+          .high = high.empty() ? nullptr : high.data() + first,
+          .weights = weights.empty() ? nullptr : weights.data() + first};
+}
+
+TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape) : shape_(shape) {
+  node_bits_ = static_cast<int>(std::bit_width(std::max<NodeId>(shape.node_count, 1) - 1));
+  // Bins of so many links that they and their copies stay in the second level of cache, but no
+  // more bins than a piece of 1 MiB of text has long runs for.
+  constexpr EdgeIndex links_a_bin = EdgeIndex{1} << 16;
+  constexpr int most_bins_log2 = 11, fewest_keys_log2 = 10, most_keys_log2 = 16;
+  const EdgeIndex links = shape.expected_entries * (shape.undirected ? 2 : 1);
+  const int bins_log2 =
+      std::min(most_bins_log2, static_cast<int>(std::bit_width(links / links_a_bin)));
+  shift_ = std::max(fewest_keys_log2, node_bits_ - bins_log2);
+  const int narrow = 32 - node_bits_;
+  if (wide() && narrow >= std::max(fewest_keys_log2, node_bits_ - most_bins_log2)) shift_ = narrow;
+  shift_ = std::min(shift_, most_keys_log2);
+  try {
+    first_.resize(links, wide(), shape.weighted);
+  } catch (const std::bad_alloc&) {  // expected too much, perhaps
+    first_ = {};
+  }
+}
+
+void TransitionMatrixBuilder::add(std::size_t piece, std::span<const NodeId> sources,
+                                  std::span<const NodeId> targets,
+                                  std::span<const double> weights) {
+  Piece sorted;
+  with_constants(wide(), shape_.weighted, [&](auto wide, auto weighted) {
+    add_links<wide, weighted>(sorted, sources, targets, weights);
+  });
+  const std::lock_guard lock(mutex_);
+  if (pieces_.size() <= piece) pieces_.resize(piece + 1);
+  pieces_[piece] = std::move(sorted);
+}
+
+template <bool wide, bool weighted>
+void TransitionMatrixBuilder::add_links(Piece& piece, std::span<const NodeId> sources,
+                                        std::span<const NodeId> targets,
+                                        std::span<const double> weights) {
+  const int shift = shift_, node_bits = node_bits_;
+  std::vector<std::uint32_t> next(bin_count() + 1, 0);
+  for_each_link(sources, targets, shape_.undirected,
+                [&](NodeId source, NodeId, std::size_t) { ++next[source >> shift]; });
+  const std::uint32_t links = counts_to_begins<std::uint32_t>(next, 0);
+  const EdgeIndex first = links_.fetch_add(links);
+  if (first + links <= first_.low.size()) {
+    piece.links = first_.from(first);
+  } else {
+    piece.own.resize(links, wide, weighted);
+    piece.links = piece.own.from(0);
+  }
+  piece.bin_begin = next;
+  const Links to = piece.links;
+  const std::uint64_t key_mask = (std::uint64_t{1} << shift) - 1;
+  for_each_link(sources, targets, shape_.undirected,
+                [&](NodeId source, NodeId target, std::size_t entry) {
+                  const std::uint32_t slot = next[source >> shift]++;
+                  store<wide>(to, slot, (source & key_mask) << node_bits | target);
+                  if constexpr (weighted) to.weights[slot] = weights[entry];
+                });
+}
+
+TransitionMatrix TransitionMatrixBuilder::build(int threads) {
+  return with_constants(wide(), shape_.weighted, [&](auto wide, auto weighted) {
+    return build_as<wide, weighted>(thread_count(threads));
+  });
+}
+
+template <bool wide, bool weighted>
+TransitionMatrix TransitionMatrixBuilder::build_as(int threads) {
+  const std::size_t bins = bin_count();
+  const NodeId n = shape_.node_count;
+  TransitionMatrix matrix;
+  matrix.inverse_out_weight.resize(n);
+  CsrMatrix& in_links = matrix.in_links;
+  in_links.row_offsets.resize(std::size_t{n} + 1);
+
+  // table[source bin][target bin]; a row begins where the row before ends.
+  Table table(bins * bins + 1, 0);
+  std::vector<EdgeIndex> begins(bins + 1, 0);
+  for (const Piece& piece : pieces_) {
+    for (std::size_t bin = 0; bin + 1 < piece.bin_begin.size(); ++bin) {
+      begins[bin] += piece.bin_begin[bin + 1] - piece.bin_begin[bin];
+    }
+  }
+  const EdgeIndex links = counts_to_begins<EdgeIndex>(begins, 0);
+  for (std::size_t bin = 0; bin <= bins; ++bin) table[bin * bins] = begins[bin];
+  second_.resize(links, wide, weighted);
+  std::vector<std::vector<NodeId>> dangling(bins);
+  parallel_for(bins, threads, [&](std::size_t bin) {
+    distribute_by_target<wide, weighted>(bin, matrix, dangling[bin], table);
+  });
+  for (const std::vector<NodeId>& nodes : dangling) {
+    matrix.dangling.insert(matrix.dangling.end(), nodes.begin(), nodes.end());
+  }
+  pieces_ = {};
+  first_.high = {};
+
+  // What the links were gathered from is no longer needed: the matrix goes there.
+  static_assert(std::is_same_v<NodeId, std::uint32_t>);
+  in_links.column_indices = std::move(first_.low);
+  in_links.values = std::move(first_.weights);
+  if (in_links.column_indices.capacity() < links) {  // nothing worth copying
+    in_links.column_indices = {};
+    in_links.values = {};
+  }
+  in_links.column_indices.resize(links);
+  in_links.values.resize(weighted ? links : 0);
+
+  begins.assign(bins + 1, 0);
+  for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
+    const EdgeIndex* row = table.data() + source_bin * bins;
+    for (std::size_t bin = 0; bin < bins; ++bin) begins[bin] += row[bin + 1] - row[bin];
+  }
+  counts_to_begins<EdgeIndex>(begins, 0);
+  in_links.row_offsets[n] = links;
+  std::vector<EdgeIndex> distinct(bins);
+  parallel_for(bins, threads, [&](std::size_t bin) {
+    distinct[bin] = sort_rows<wide, weighted>(bin, begins[bin], table, matrix);
+  });
+  second_ = {};
+  matrix.distinct_links = std::accumulate(distinct.begin(), distinct.end(), EdgeIndex{0});
+  if (weighted && matrix.distinct_links < links) close_gaps(begins, distinct, matrix);
+  return matrix;
+}
+
+/// Gathers the links of a bin of sources, which gives the out-weights, and hands them on in order
+/// of bins of targets and, within these, of sources.
+template <bool wide, bool weighted>
+void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, TransitionMatrix& matrix,
+                                                   std::vector<NodeId>& dangling, Table& table) {
+  const int shift = shift_, node_bits = node_bits_;
+  const std::size_t bins = bin_count();
+  const std::size_t first_node = bin << shift;
+  const std::size_t nodes =
+      std::min<std::size_t>((bin + 1) << shift, shape_.node_count) - first_node;
+  const std::uint64_t node_mask = (std::uint64_t{1} << node_bits) - 1;
+  const auto for_each = [&](auto visit) {
+    for (const Piece& piece : pieces_) {
+      if (piece.bin_begin.empty()) continue;
+      for (std::uint32_t l = piece.bin_begin[bin]; l < piece.bin_begin[bin + 1]; ++l) {
+        visit(load<wide>(piece.links, l), piece.links.weights + l);
+      }
+    }
+  };
+
+  std::vector<EdgeIndex> next_of_source(nodes, 0);
+  EdgeIndex* const begin_of_target_bin = table.data() + bin * bins;
+  std::vector<EdgeIndex> next_of_target_bin(bins, 0);
+  OutWeights out_weights(weighted ? nodes : 0);
+  for_each([&](std::uint64_t link, const double* weight) {
+    ++next_of_source[link >> node_bits];
+    ++next_of_target_bin[(link & node_mask) >> shift];
+    if constexpr (weighted) out_weights.add(link >> node_bits, *weight);
+  });
+  if constexpr (weighted) {
+    if (out_weights.overflown()) {
+      for_each([&](std::uint64_t link, const double* weight) {
+        out_weights.add_scaled(link >> node_bits, *weight);
+      });
+    }
+  }
+  for (std::size_t i = 0; i < nodes; ++i) {
+    const bool none = weighted ? out_weights.dangling(i) : next_of_source[i] == 0;
+    matrix.inverse_out_weight[first_node + i] =
+        none ? 0 : (weighted ? 1 : 1 / static_cast<double>(next_of_source[i]));
+    if (none) dangling.push_back(static_cast<NodeId>(first_node + i));
+  }
+
+  const EdgeIndex links = counts_to_begins<EdgeIndex>(next_of_source, 0);
+  LinkArrays by_source_arrays;
+  by_source_arrays.resize(links, wide, weighted);
+  const Links by_source = by_source_arrays.from(0);
+  for_each([&](std::uint64_t link, const double* weight) {
+    const std::size_t source = link >> node_bits;
+    const EdgeIndex slot = next_of_source[source]++;
+    store<wide>(by_source, slot, link);
+    if constexpr (weighted) by_source.weights[slot] = out_weights.share(source, *weight);
+  });
+
+  counts_to_begins<EdgeIndex>(next_of_target_bin, *begin_of_target_bin);
+  std::copy(next_of_target_bin.begin() + 1, next_of_target_bin.end(), begin_of_target_bin + 1);
+  const Links to = second_.from(0);
+  const std::uint64_t key_mask = (std::uint64_t{1} << shift) - 1;
+  for (EdgeIndex l = 0; l < links; ++l) {
+    const std::uint64_t link = load<wide>(by_source, l);
+    const std::uint64_t target = link & node_mask;
+    const EdgeIndex slot = next_of_target_bin[target >> shift]++;
+    store<wide>(to, slot, (target & key_mask) << node_bits | ((link >> node_bits) + first_node));
+    if constexpr (weighted) to.weights[slot] = by_source.weights[l];
+  }
+}
+
+/// Gathers the links of a bin of targets and sorts them into their rows, which begin at `begin`.
+/// Weighted links of the same two nodes are added up, in order. Returns how many different ones
+/// there are.
+template <bool wide, bool weighted>
+EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, const Table& table,
+                                             TransitionMatrix& matrix) {
+  const int node_bits = node_bits_;
+  const std::size_t bins = bin_count();
+  const std::size_t first_node = bin << shift_;
+  const std::size_t nodes =
+      std::min<std::size_t>((bin + 1) << shift_, shape_.node_count) - first_node;
+  const std::uint64_t node_mask = (std::uint64_t{1} << node_bits) - 1;
+  const Links from = second_.from(0);
+  const auto for_each = [&](auto visit) {
+    for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
+      const EdgeIndex* const run = table.data() + source_bin * bins + bin;
+      for (EdgeIndex l = run[0]; l < run[1]; ++l) visit(load<wide>(from, l), l);
+    }
+  };
+
+  std::vector<EdgeIndex> next(nodes, 0);
+  for_each([&](std::uint64_t link, EdgeIndex) { ++next[link >> node_bits]; });
+  const EdgeIndex end = counts_to_begins<EdgeIndex>(next, begin);
+  EdgeIndex* const row_offsets = matrix.in_links.row_offsets.data() + first_node;
+  std::copy(next.begin(), next.end(), row_offsets);
+  NodeId* const columns = matrix.in_links.column_indices.data();
+  double* const values = matrix.in_links.values.data();
+  for_each([&](std::uint64_t link, EdgeIndex l) {
+    const EdgeIndex slot = next[link >> node_bits]++;
+    columns[slot] = static_cast<NodeId>(link & node_mask);
+    if constexpr (weighted) values[slot] = from.weights[l];
+  });
+
+  EdgeIndex repeats = 0;
+  for (EdgeIndex k = begin; k + 1 < end; ++k) repeats += columns[k] == columns[k + 1];
+  for (std::size_t row = 0; row < nodes && repeats > 0; ++row) {
+    const EdgeIndex at = row_offsets[row];  // neighbours of different rows do not count
+    repeats -= at > begin && at < end && next[row] > at && columns[at] == columns[at - 1];
+  }
+  if (!weighted || repeats == 0) return end - begin - repeats;
+
+  EdgeIndex slot = begin;
+  for (std::size_t row = 0; row < nodes; ++row) {
+    EdgeIndex k = std::exchange(row_offsets[row], slot);
+    while (k < next[row]) {
+      const NodeId column = columns[k];
+      CompensatedSum sum;
+      for (; k < next[row] && columns[k] == column; ++k) sum.add(values[k]);
+      columns[slot] = column;
+      values[slot++] = sum.value();
+    }
+  }
+  return slot - begin;
+}
+
+/// Moves the rows of each bin of targets to behind those of the bin before.
+void TransitionMatrixBuilder::close_gaps(const std::vector<EdgeIndex>& begins,
+                                         const std::vector<EdgeIndex>& distinct,
+                                         TransitionMatrix& matrix) const {
+  CsrMatrix& in_links = matrix.in_links;
+  EdgeIndex to = 0;
+  for (std::size_t bin = 0; bin < distinct.size(); ++bin) {
+    const EdgeIndex from = begins[bin];
+    std::memmove(&in_links.column_indices[to], &in_links.column_indices[from],
+                 distinct[bin] * sizeof(NodeId));
+    std::memmove(&in_links.values[to], &in_links.values[from], distinct[bin] * sizeof(double));
+    const std::size_t last = std::min<std::size_t>((bin + 1) << shift_, shape_.node_count);
+    for (std::size_t row = bin << shift_; row < last; ++row) {
+      in_links.row_offsets[row] -= from - to;
+    }
+    to += distinct[bin];
+  }
+  in_links.row_offsets[shape_.node_count] = to;
+  in_links.column_indices.resize(to);
+  in_links.values.resize(to);
+}
+
+}  // namespace pagerank

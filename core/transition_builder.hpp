@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "core/array.hpp"
+#include "core/transition_matrix.hpp"
+#include "core/types.hpp"
+
+namespace pagerank {
+
+/// Builds a TransitionMatrix from entries that come in pieces, from several threads, as they are
+/// read: no edge list is ever held.
+///
+/// Three stable distributions, each a counting sort of pieces that fit the cache:
+/// 1. add() sorts a piece by ranges of sources ("bins") and keeps that;
+/// 2. build() gathers each bin of sources from all pieces and sorts it by source, which gives the
+///    out-weights, and then by bins of targets;
+/// 3. it gathers each bin of targets, which is in order of sources now, and sorts it by target into
+///    the rows of the matrix. The memory of the first distribution becomes the matrix.
+///
+/// Stability makes the result independent of who did what: the same bits for any number of
+/// threads, as long as the pieces are the same links in the same order.
+class TransitionMatrixBuilder {
+ public:
+  struct Shape {
+    NodeId node_count = 0;
+    bool weighted = false;
+    bool undirected = false;  ///< As in EdgeList.
+
+    /// So many entries get their memory at once, which is then used again; any number may come.
+    EdgeIndex expected_entries = 0;
+  };
+
+  explicit TransitionMatrixBuilder(const Shape& shape);
+
+  /// Adds entries, the `piece`th of the graph: pieces count from 0 in the order of the entries, but
+  /// may come in any order, from several threads at once, and some may be missing. Spans of the
+  /// same length (no weights if the graph has none), below 2^31; ids below node_count; weights
+  /// finite and >= 0.
+  void add(std::size_t piece, std::span<const NodeId> sources, std::span<const NodeId> targets,
+           std::span<const double> weights);
+
+  /// The directed links of all that was added.
+  [[nodiscard]] EdgeIndex link_count() const { return links_; }
+
+  /// The matrix of all that was added, which is used up.
+  [[nodiscard]] TransitionMatrix build(int threads = 0);
+
+ private:
+  /// A link of a bin, packed: the place of its key in the bin above `node_bits_` bits of the node
+  /// at its other end. In 4 bytes where that fits, else 2 bytes more in an array of their own.
+  struct Links {
+    std::uint32_t* low = nullptr;
+    std::uint16_t* high = nullptr;
+    double* weights = nullptr;
+  };
+  struct LinkArrays {
+    Array<std::uint32_t> low;
+    Array<std::uint16_t> high;
+    Array<double> weights;
+
+    void resize(EdgeIndex links, bool wide, bool weighted);
+    [[nodiscard]] Links from(EdgeIndex first);
+  };
+  struct Piece {
+    Links links;
+    std::vector<std::uint32_t> bin_begin;  ///< bins + 1
+    LinkArrays own;                        ///< Where `links` lie if first_ was full.
+  };
+
+  /// Where links of the second distribution begin: [source bin][target bin].
+  using Table = std::vector<EdgeIndex>;
+
+  [[nodiscard]] bool wide() const { return shift_ + node_bits_ > 32; }
+  [[nodiscard]] std::size_t bin_count() const {
+    return ((std::max<std::size_t>(shape_.node_count, 1) - 1) >> shift_) + 1;
+  }
+  template <bool wide, bool weighted>
+  void add_links(Piece& piece, std::span<const NodeId> sources, std::span<const NodeId> targets,
+                 std::span<const double> weights);
+  template <bool wide, bool weighted>
+  void distribute_by_target(std::size_t bin, TransitionMatrix& matrix,
+                            std::vector<NodeId>& dangling, Table& table);
+  template <bool wide, bool weighted>
+  EdgeIndex sort_rows(std::size_t bin, EdgeIndex begin, const Table& table,
+                      TransitionMatrix& matrix);
+  template <bool wide, bool weighted>
+  TransitionMatrix build_as(int threads);
+  void close_gaps(const std::vector<EdgeIndex>& begins, const std::vector<EdgeIndex>& distinct,
+                  TransitionMatrix& matrix) const;
+
+  Shape shape_;
+  int node_bits_ = 0;
+  int shift_ = 0;  ///< The bin of a node is node >> shift_.
+  LinkArrays first_;
+  std::atomic<EdgeIndex> links_ = 0;  ///< In all pieces.
+  LinkArrays second_;
+  std::mutex mutex_;  ///< Guards the vector, not its elements.
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace pagerank
