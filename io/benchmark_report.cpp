@@ -84,6 +84,7 @@ Json row_fields(const BenchmarkTable& table, const BenchmarkRow& row) {
           {"iterations", measured(row.iterations)},
           {"solve_seconds", measured(row.solve_seconds)},
           {"error_bound", measured(row.error_bound)},
+          {"peak_bytes", measured(row.peak_bytes)},
           {"refusal", row.refusal.empty() ? Json() : Json(row.refusal)}};
 }
 
@@ -109,6 +110,7 @@ constexpr std::string_view csv_columns[] = {"benchmark",
                                             "iterations",
                                             "solve_seconds",
                                             "error_bound",
+                                            "peak_bytes",
                                             "refusal"};
 
 template <class... Format>
@@ -172,13 +174,18 @@ struct Column {
   std::string (*cell)(const BenchmarkTable&, const BenchmarkRow&);
 };
 
+/// Whether it is about the way from text to matrix, not about kernels.
+bool is_loading(const BenchmarkTable& table) {
+  return table.benchmark == "load" || table.benchmark == "build";
+}
+
 /// The columns that a refused row has as well; aligned left.
 std::vector<Column> name_columns(const BenchmarkTable& table) {
   using Table = BenchmarkTable;
   using Row = BenchmarkRow;
   std::vector<Column> columns = {
       {"kernel", [](const Table&, const Row& row) { return one_line(row.kernel); }}};
-  if (table.benchmark != "reduce") {
+  if (table.benchmark != "reduce" && !is_loading(table)) {
     columns.push_back({"values", [](const Table&, const Row& row) {
                          return std::string(row.values ? "yes" : "no");
                        }});
@@ -198,10 +205,25 @@ std::vector<Column> number_columns(const BenchmarkTable& table) {
        [](const Table& t, const Row& row) { return scaled(links_per_second(t, row), 1e-9); }},
       {"GB/s", [](const Table&, const Row& row) { return scaled(bytes_per_second(row), 1e-9); }},
       {"% of ceiling",
-       [](const Table& t, const Row& row) { return scaled(t.share_of_ceiling(row), 100, 3); }},
-      {reduce ? "vs cuBLAS" : "vs cuSPARSE",
-       [](const Table& t, const Row& row) { return ratio_text(t.ratio_to_baseline(row)); }},
-      {"difference", [](const Table&, const Row& row) { return magnitude(row.max_difference); }}};
+       [](const Table& t, const Row& row) { return scaled(t.share_of_ceiling(row), 100, 3); }}};
+  if (is_loading(table)) {
+    if (table.benchmark == "load") {
+      columns.push_back({"vs count", [](const Table& t, const Row& row) {
+                           return ratio_text(t.ratio_to_baseline(row));
+                         }});
+    }
+    columns.push_back({"peak B/link", [](const Table& t, const Row& row) {
+                         if (!row.peak_bytes || t.links == 0) return std::string("-");
+                         return significant(static_cast<double>(*row.peak_bytes) /
+                                            static_cast<double>(t.links));
+                       }});
+    return columns;
+  }
+  columns.insert(
+      columns.end(),
+      {{reduce ? "vs cuBLAS" : "vs cuSPARSE",
+        [](const Table& t, const Row& row) { return ratio_text(t.ratio_to_baseline(row)); }},
+       {"difference", [](const Table&, const Row& row) { return magnitude(row.max_difference); }}});
   if (table.benchmark == "solve") {
     columns.insert(
         columns.end(),
@@ -226,7 +248,10 @@ void write_headings(std::ostream& out, const BenchmarkTable& table) {
   }
   out << one_line(table.device) << ", " << table.precision;
   if (table.copy_bytes_per_second > 0) {
-    out << ", copy " << scaled(table.copy_bytes_per_second, 1e-9) << " GB/s";
+    out << (table.benchmark == "load"    ? ", file "
+            : table.benchmark == "build" ? ", memory "
+                                         : ", copy ")
+        << scaled(table.copy_bytes_per_second, 1e-9) << " GB/s";
   }
   if (table.fma_flops_per_second > 0) {
     out << ", FMA " << scaled(table.fma_flops_per_second, 1e-9) << " Gflop/s";
@@ -237,7 +262,9 @@ void write_headings(std::ostream& out, const BenchmarkTable& table) {
 }  // namespace
 
 std::optional<double> BenchmarkTable::baseline_seconds() const {
-  const std::string_view library = benchmark == "reduce" ? "cublas" : "cusparse";
+  const std::string_view library = benchmark == "reduce" ? "cublas"
+                                   : benchmark == "load" ? "count lines"
+                                                         : "cusparse";
   std::optional<double> fastest;
   for (const BenchmarkRow& row : rows) {
     if (!row.kernel.starts_with(library)) continue;

@@ -36,6 +36,8 @@ struct BenchmarkRow {
   std::optional<double> solve_seconds;  ///< Median, certificate and download included.
   std::optional<double> error_bound;
 
+  std::optional<std::uint64_t> peak_bytes;  ///< Memory that it took at its peak; load and build.
+
   [[nodiscard]] double bytes_per_second() const {
     return static_cast<double>(bytes) / median_seconds;
   }
@@ -43,7 +45,7 @@ struct BenchmarkRow {
 
 /// What one run measured on one graph (reductions: one vector).
 struct BenchmarkTable {
-  std::string benchmark;  ///< "spmv", "solve" or "reduce"
+  std::string benchmark;  ///< "spmv", "solve", "reduce", "load" or "build"
   std::string graph;      ///< As it was asked for: a path, or "rmat:22x16:seed=1".
   std::uint64_t nodes = 0;
   std::uint64_t links = 0;  ///< Elements; those of a reduction.
@@ -52,13 +54,14 @@ struct BenchmarkTable {
   std::string version;    ///< Of the program.
 
   /// The device's ceilings, measured in the same run; 0: not measured.
-  double copy_bytes_per_second = 0;  ///< Read and written bytes of a large copy.
-  double fma_flops_per_second = 0;   ///< Fused multiply-adds from registers, two flops each.
+  /// Read and written bytes of a large copy; load: bytes read from the file, build: from memory.
+  double copy_bytes_per_second = 0;
+  double fma_flops_per_second = 0;  ///< Fused multiply-adds from registers, two flops each.
 
   std::vector<BenchmarkRow> rows;
 
   /// The median of the row that ratios are against: the faster of cuSPARSE's (solve: of those
-  /// engines'; reduce: cuBLAS). Unset without such a row.
+  /// engines'; reduce: cuBLAS; load: counting lines). Unset without such a row.
   [[nodiscard]] std::optional<double> baseline_seconds() const;
 
   /// How many times faster than the baseline the row is.

@@ -191,6 +191,37 @@ TEST_CASE("pagerank-bench writes its graphs as Matrix Market files, and all its 
   CHECK(read_file(file("r.svg")).find("<svg") != std::string::npos);
 }
 
+TEST_CASE("pagerank-bench load and build time the way to the matrix against what bounds it") {
+  const TemporaryDirectory dir;
+  write_file(dir / "g.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 1\n3 1 2\n");
+  const std::string report = (dir / "r.json").string();
+  for (const std::string benchmark : {"load", "build"}) {
+    CAPTURE(benchmark);
+    const RunResult result =
+        run_program("pagerank-bench", {benchmark, (dir / "g.mtx").string(), "uniform:8x4",
+                                       "--seconds", "0.001", "--threads", "2", "--json", report});
+    CHECK(result.status == 0);
+    CHECK(result.out.find("peak B/link") != std::string::npos);
+    const auto tables = nlohmann::json::parse(read_file(report))["tables"];
+    REQUIRE(tables.size() == 2);
+    CHECK(tables[0]["links"] == 2);
+    CHECK(tables[1]["links"] == 1024);
+    CHECK(tables[1]["graph"] == "uniform:8x4:seed=1");
+    for (const auto& table : tables) {
+      CHECK(table["copy_bytes_per_second"] > 0);
+      CHECK(table["rows"].back()["kernel"] == benchmark);
+      CHECK(table["rows"].back()["median_seconds"] > 0);
+      CHECK(table["rows"][0]["share_of_ceiling"] == 1);
+    }
+    const auto& load = tables[0]["rows"].back();
+    CHECK(load["ratio_to_baseline"].is_null() == (benchmark == "build"));
+    if (benchmark == "load") CHECK(load["bytes"] == fs::file_size(dir / "g.mtx"));
+  }
+  write_gzip_file(dir / "g.mtx.gz", "");
+  CHECK(run_program("pagerank-bench", {"load", (dir / "g.mtx.gz").string()}).status == 3);
+  CHECK(run_program("pagerank-bench", {"load", "rmat:8", "--plot", report}).status == 2);
+}
+
 TEST_CASE("a graph that cannot be measured does not take the others' reports with it") {
   const TemporaryDirectory dir;
   write_file(dir / "bad.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n3 1\n");

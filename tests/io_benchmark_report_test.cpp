@@ -280,11 +280,12 @@ TEST_CASE("csv has the same columns in every line, numbers enough to read back")
   CHECK(csv.starts_with(
       "benchmark,graph,nodes,links,device,precision,kernel,values,median_seconds,min_seconds,"
       "samples,links_per_second,bytes,bytes_per_second,share_of_ceiling,ratio_to_baseline,"
-      "max_difference,prepare_seconds,loop,iterations,solve_seconds,error_bound,refusal\n"
+      "max_difference,prepare_seconds,loop,iterations,solve_seconds,error_bound,peak_bytes,"
+      "refusal\n"
       "spmv,rmat:22x16,4194304,67108864,Some GPU,float,cusparse,true,5e-04,0.00025,50,"));
   const auto records = csv_records(csv);
   REQUIRE(records.size() == 13);
-  for (const auto& record : records) CHECK(record.size() == 23);
+  for (const auto& record : records) CHECK(record.size() == 24);
   CHECK(csv_field(records, 3, "kernel") == "vector");
   CHECK(csv_field(records, 3, "values") == "false");
   CHECK(csv_field(records, 3, "bytes") == "300000000");
@@ -305,7 +306,7 @@ TEST_CASE("csv quotes what would break its lines") {
         std::string::npos);
   const auto records = csv_records(csv);
   REQUIRE(records.size() == 3);
-  for (const auto& record : records) CHECK(record.size() == 23);
+  for (const auto& record : records) CHECK(record.size() == 24);
   CHECK(csv_field(records, 1, "graph") == table.graph);
   CHECK(csv_field(records, 2, "refusal") == table.rows[1].refusal);
 }
@@ -313,7 +314,7 @@ TEST_CASE("csv quotes what would break its lines") {
 TEST_CASE("csv starts each line with a comma if the benchmark has no name") {
   io::BenchmarkTable table = spmv_table();
   table.benchmark = "";
-  for (const auto& record : csv_records(csv_of({table}))) CHECK(record.size() == 23);
+  for (const auto& record : csv_records(csv_of({table}))) CHECK(record.size() == 24);
 }
 
 TEST_CASE("json has every field, rows within tables") {

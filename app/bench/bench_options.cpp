@@ -15,8 +15,12 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::array<std::pair<const char*, Benchmark>, 3> benchmarks = {
-    {{"spmv", Benchmark::spmv}, {"solve", Benchmark::solve}, {"reduce", Benchmark::reduce}}};
+constexpr std::array<std::pair<const char*, Benchmark>, 5> benchmarks = {
+    {{"spmv", Benchmark::spmv},
+     {"solve", Benchmark::solve},
+     {"reduce", Benchmark::reduce},
+     {"load", Benchmark::load},
+     {"build", Benchmark::build}}};
 
 po::options_description visible_options() {
   const auto file = [] { return po::value<std::string>()->value_name("FILE"); };
@@ -100,13 +104,16 @@ void read_arguments(const po::variables_map& given, BenchOptions& options) {
     if (options.benchmark != Benchmark::none) options.graphs.erase(options.graphs.begin());
   }
   if (options.benchmark == Benchmark::none && options.write.empty()) {
-    throw UsageError("expected spmv, solve or reduce first, or --write");
+    throw UsageError("expected spmv, solve, reduce, load or build first, or --write");
   }
   if (options.graphs.empty()) throw UsageError("no GRAPH was given");
   if (!options.write.empty() && options.graphs.size() > 1) {
     throw UsageError("--write takes one GRAPH");
   }
   if (options.write.ends_with(".gz")) throw UsageError("--write: compressed files are not written");
+  const bool on_host =
+      options.benchmark == Benchmark::load || options.benchmark == Benchmark::build;
+  if (on_host && !options.plot.empty()) throw UsageError("--plot draws spmv, solve and reduce");
   for (const std::string& graph : options.graphs) {
     (void)parse_graph_spec(graph, options.generated);  // early: no run is lost to a misspelling
   }
@@ -177,7 +184,7 @@ BenchOptions parse_bench_options(int argc, const char* const* argv) {
 
 std::string bench_help_text() {
   std::ostringstream text;
-  text << "pagerank-bench spmv|solve|reduce [options] GRAPH...\n"
+  text << "pagerank-bench spmv|solve|reduce|load|build [options] GRAPH...\n"
           "pagerank-bench --write FILE.mtx [options] GRAPH\n\n"
           "Times every kernel on each GRAPH, a Matrix Market file or a graph that it makes,\n"
           "NAME[:SCALExLINKS][:seed=N][:scramble][:symmetric]:\n\n";
@@ -189,7 +196,9 @@ std::string bench_help_text() {
          "PageRank\n"
          "to the certified tolerance, the CPU engine too. reduce: the L1 norm of a vector with as\n"
          "many elements as GRAPH has nodes. A kernel whose result is wrong gets no time. spmv and\n"
-         "reduce need a GPU.\n"
+         "reduce need a GPU. load: from a file to the matrix, against reading the file and "
+         "counting\n"
+         "its lines. build: from an edge list to the matrix, against reading memory.\n"
       << visible_options()
       << "\nexit status: 0 done, 1 a kernel's result was wrong, 2 bad usage, 3 bad input,\n"
          "5 the machine cannot do it.\n";

@@ -8,7 +8,7 @@
 
 namespace pagerank::app::bench {
 
-enum class Benchmark { none, spmv, solve, reduce };
+enum class Benchmark { none, spmv, solve, reduce, load, build };
 
 /// What the command line of pagerank-bench asks for, checked.
 struct BenchOptions {

@@ -1,10 +1,13 @@
 #include "app/bench/bench_program.hpp"
 
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <new>
 
 #include "app/bench/bench_options.hpp"
@@ -69,9 +72,38 @@ ExitStatus report_failure(const std::exception& error) {
   return status;
 }
 
-/// Measures one graph, adds its table to `tables` and prints it.
-void run_graph(const BenchOptions& options, const std::string& graph,
-               std::vector<io::BenchmarkTable>& tables, std::ostream& out) {
+/// A graph that was made, as a file for as long as this lives.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const NamedGraph& graph, int threads) {
+    std::string name = (std::filesystem::temp_directory_path() / "pagerank-bench-XXXXXX").string();
+    const int descriptor = mkstemp(name.data());
+    if (descriptor < 0) throw io::OutputError("cannot make a file like " + name);
+    close(descriptor);
+    path_ = name;
+    std::ofstream file(path_);
+    io::write_matrix_market(file, graph.edges, "", threads);
+    if (!file.flush()) throw io::OutputError("cannot write " + path_);
+  }
+  ~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+void measure_graph(const BenchOptions& options, const std::string& graph,
+                   io::BenchmarkTable& table) {
+  const bool is_file = !parse_graph_spec(graph, options.generated);
+  if (options.benchmark == Benchmark::load && is_file && options.write.empty()) {
+    run_load_benchmark(options, graph, graph, table);
+    return;
+  }
   const auto begin = std::chrono::steady_clock::now();
   NamedGraph loaded = load(options, graph);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
@@ -81,12 +113,24 @@ void run_graph(const BenchOptions& options, const std::string& graph,
     io::write_matrix_market(file, loaded.edges, "pagerank-bench " + loaded.name, options.threads);
   });
   if (options.benchmark == Benchmark::none) return;
+  if (options.benchmark == Benchmark::load) {
+    const TemporaryFile file(loaded, options.threads);
+    loaded.edges = {};
+    run_load_benchmark(options, file.path(), loaded.name, table);
+    return;
+  }
   require_host_memory(
       options.benchmark == Benchmark::reduce
           ? std::uint64_t{loaded.edges.node_count} * 2 * sizeof(double)
           : bytes_to_rank(loaded.edges.node_count,
                           loaded.edges.entry_count() * (loaded.edges.undirected ? 2 : 1),
                           loaded.edges.weighted()));
+  run_benchmark(options, loaded.name, std::move(loaded.edges), table);
+}
+
+/// Measures one graph, adds its table to `tables` and prints it.
+void run_graph(const BenchOptions& options, const std::string& graph,
+               std::vector<io::BenchmarkTable>& tables, std::ostream& out) {
   io::BenchmarkTable table;
   const auto keep = [&] {
     if (table.rows.empty()) return;
@@ -96,7 +140,7 @@ void run_graph(const BenchOptions& options, const std::string& graph,
     tables.push_back(std::move(table));
   };
   try {
-    run_benchmark(options, loaded.name, std::move(loaded.edges), table);
+    measure_graph(options, graph, table);
   } catch (...) {
     keep();  // hours of measurements, perhaps
     throw;

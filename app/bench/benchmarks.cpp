@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "app/bench/host_benchmarks.hpp"
 #include "core/compensated_sum.hpp"
 #include "core/cpu_engine.hpp"
 #include "core/multiply.hpp"
@@ -36,12 +37,6 @@ double median(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const std::size_t middle = samples.size() / 2;
   return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
-}
-
-void set_samples(BenchmarkRow& row, const std::vector<double>& samples) {
-  row.median_seconds = median(samples);
-  row.min_seconds = *std::min_element(samples.begin(), samples.end());
-  row.samples = static_cast<std::uint32_t>(samples.size());
 }
 
 /// Adds up in its own way; "cub" is told to add in double, as ours do.
@@ -297,6 +292,12 @@ void describe_device(const BenchOptions& options, BenchmarkTable& table) {
 
 }  // namespace
 
+void set_samples(BenchmarkRow& row, const std::vector<double>& samples) {
+  row.median_seconds = median(samples);
+  row.min_seconds = *std::min_element(samples.begin(), samples.end());
+  row.samples = static_cast<std::uint32_t>(samples.size());
+}
+
 Comparison compare_sums(std::span<const double> y, std::span<const double> reference,
                         const SumsOf& sums) {
   const bool wide = sums.precision == Precision::float64;
@@ -322,7 +323,9 @@ std::uint64_t largest_exact_term(std::uint64_t terms, Precision precision) {
 
 void require_device(const BenchOptions& options) {
   const std::string reason = gpu::unavailable_reason(options.device);
-  const bool cpu_can = options.benchmark == Benchmark::solve && asked_for(options, "cpu");
+  const bool cpu_can = options.benchmark == Benchmark::load ||
+                       options.benchmark == Benchmark::build ||
+                       (options.benchmark == Benchmark::solve && asked_for(options, "cpu"));
   if (reason.empty() || cpu_can || options.benchmark == Benchmark::none) return;
   if (gpu::kernels().empty()) throw gpu::NotCompiled();
   throw gpu::NoDevice(reason);
@@ -330,13 +333,15 @@ void require_device(const BenchOptions& options) {
 
 void run_benchmark(const BenchOptions& options, const std::string& name, EdgeList edges,
                    BenchmarkTable& table) {
-  table.benchmark = name_of(options.benchmark);
-  table.graph = name;
+  table = {.benchmark = name_of(options.benchmark), .graph = name, .version = PAGERANK_VERSION};
   table.precision = options.precision == Precision::float64 ? "double"
                     : options.precision == Precision::mixed ? "mixed"
                                                             : "float";
-  table.version = PAGERANK_VERSION;
   table.nodes = edges.node_count;
+  if (options.benchmark == Benchmark::build) {
+    run_build(options, edges, table);
+    return;
+  }
   describe_device(options, table);
   if (options.benchmark == Benchmark::reduce) {
     table.links = table.nodes;
@@ -350,6 +355,12 @@ void run_benchmark(const BenchOptions& options, const std::string& name, EdgeLis
   } else {
     run_solve(options, matrix, table);
   }
+}
+
+void run_load_benchmark(const BenchOptions& options, const std::string& path,
+                        const std::string& name, BenchmarkTable& table) {
+  table = {.benchmark = name_of(options.benchmark), .graph = name, .version = PAGERANK_VERSION};
+  run_load(options, path, table);
 }
 
 bool any_wrong(const BenchmarkTable& table) {

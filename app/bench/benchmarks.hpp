@@ -33,14 +33,21 @@ struct SumsOf {
 /// The largest whole number of which `terms` add up exactly in the precision; at least 1.
 [[nodiscard]] std::uint64_t largest_exact_term(std::uint64_t terms, Precision precision);
 
+/// Sets the times of a row from those measured, in seconds.
+void set_samples(io::BenchmarkRow& row, const std::vector<double>& samples);
+
 /// Throws NoDevice or NotCompiled where the benchmark needs a GPU and there is none: all do but
-/// solve, if the CPU engine is among what it is to measure.
+/// load, build and, if the CPU engine is among what it is to measure, solve.
 void require_device(const BenchOptions& options);
 
 /// Runs options.benchmark on one graph; `name` is what the table calls it. Throws what engines
 /// throw, for lack of a GPU among it; the table then has what was measured before.
 void run_benchmark(const BenchOptions& options, const std::string& name, EdgeList edges,
                    io::BenchmarkTable& table);
+
+/// Runs "load" on a file.
+void run_load_benchmark(const BenchOptions& options, const std::string& path,
+                        const std::string& name, io::BenchmarkTable& table);
 
 /// Whether some kernel computed something wrong.
 [[nodiscard]] bool any_wrong(const io::BenchmarkTable& table);

@@ -1,0 +1,168 @@
+#include "app/bench/host_benchmarks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "app/bench/benchmarks.hpp"
+#include "core/parallel.hpp"
+#include "core/transition_builder.hpp"
+#include "io/byte_source.hpp"
+#include "io/matrix_market_reader.hpp"
+
+namespace pagerank::app::bench {
+namespace {
+
+using io::BenchmarkRow;
+
+/// A number of KiB of /proc/self/status; 0 if it does not say.
+std::uint64_t memory_of_process(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key + ":")) return std::stoull(line.substr(key.size() + 1)) * 1024;
+  }
+  return 0;
+}
+
+/// How much more memory than before the action took at its peak; unset if the system does not say.
+template <class Action>
+std::optional<std::uint64_t> peak_bytes(Action action) {
+  const bool reset = static_cast<bool>(std::ofstream("/proc/self/clear_refs") << "5" << std::flush);
+  const std::uint64_t before = memory_of_process("VmRSS");
+  action();
+  const std::uint64_t peak = memory_of_process("VmHWM");
+  if (!reset || peak < before) return std::nullopt;
+  return peak - before;
+}
+
+/// Something that is timed in turns with others.
+struct Candidate {
+  BenchmarkRow row;
+  std::function<void()> prepare;  ///< Not timed.
+  std::function<void()> run;
+  std::vector<double> samples = {};
+};
+
+void time_in_turns(std::vector<Candidate>& candidates, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  double timed = 0;
+  const double enough = seconds * static_cast<double>(candidates.size());
+  for (int round = 0; round < 3 || (timed < enough && round < 1000); ++round) {
+    for (Candidate& candidate : candidates) {
+      if (candidate.prepare) candidate.prepare();
+      const Clock::time_point begin = Clock::now();
+      candidate.run();
+      candidate.samples.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+      timed += candidate.samples.back();
+    }
+  }
+  for (Candidate& candidate : candidates) {
+    set_samples(candidate.row, candidate.samples);
+  }
+}
+
+/// Reads the file in pieces and hands them to take(bytes) on `threads` threads.
+template <class Take>
+void read_file(const io::ByteSource& source, int threads, Take take) {
+  constexpr std::uint64_t piece = std::uint64_t{1} << 18;
+  const std::uint64_t size = *source.size();
+  std::atomic<std::uint64_t> next = 0;
+  parallel_for(static_cast<std::size_t>(threads), threads, [&](std::size_t) {
+    Array<char> buffer(piece);
+    for (std::uint64_t at = 0; (at = next.fetch_add(piece)) < size;) {
+      take(std::span(buffer).first(source.read_at(at, buffer)));
+    }
+  });
+}
+
+/// As fast as `wc -l` does it: many sums side by side, in bytes that cannot overflow.
+std::uint64_t count_lines(std::span<const char> text) {
+  constexpr std::size_t step = 128;
+  std::uint64_t lines = 0;
+  for (; text.size() >= step; text = text.subspan(step)) {
+    std::uint8_t few = 0;
+    for (std::size_t i = 0; i < step; ++i) few = static_cast<std::uint8_t>(few + (text[i] == '\n'));
+    lines += few;
+  }
+  return lines + static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+void describe_host(const BenchOptions& options, io::BenchmarkTable& table) {
+  table.device = "CPU, " + std::to_string(thread_count(options.threads)) + " threads";
+  table.precision = "double";
+}
+
+}  // namespace
+
+void run_load(const BenchOptions& options, const std::string& path, io::BenchmarkTable& table) {
+  describe_host(options, table);
+  const int threads = thread_count(options.threads);
+  const io::ByteSource file(path);
+  if (!file.size()) {
+    throw io::InputError(path + ": load measures files that are not compressed");
+  }
+  const auto load = [&] {
+    io::ByteSource source(path);
+    io::MatrixMarketReader reader(source, {.threads = options.threads});
+    TransitionMatrixBuilder builder(reader.shape());
+    reader.read_into(builder, options.source);
+    const TransitionMatrix matrix = builder.build(options.threads);
+    table.nodes = matrix.node_count();
+    table.links = matrix.link_count();
+  };
+  std::atomic<std::uint64_t> found = 0;  // keeps the compiler from leaving the work out
+  std::vector<Candidate> candidates = {
+      {.row = {.kernel = "read", .bytes = *file.size()},
+       .run = [&] { read_file(file, threads, [&](auto bytes) { found += bytes.size(); }); }},
+      {.row = {.kernel = "count lines", .bytes = *file.size()},
+       .run = [&] { read_file(file, 1, [&](auto bytes) { found += count_lines(bytes); }); }},
+      {.row = {.kernel = "load", .bytes = *file.size()}, .run = load}};
+  candidates.back().row.peak_bytes = peak_bytes(load);
+  time_in_turns(candidates, options.seconds);
+  table.copy_bytes_per_second = candidates.front().row.bytes_per_second();
+  for (Candidate& candidate : candidates) table.rows.push_back(std::move(candidate.row));
+}
+
+void run_build(const BenchOptions& options, const EdgeList& edges, io::BenchmarkTable& table) {
+  describe_host(options, table);
+  const int threads = thread_count(options.threads);
+  EdgeList copy;
+  std::uint64_t bytes =
+      edges.entry_count() * (2 * sizeof(NodeId)) + edges.weights.size() * sizeof(double);
+  const auto build = [&] {
+    const TransitionMatrix matrix = make_transition_matrix(std::move(copy), options.threads);
+    table.links = matrix.link_count();
+    table.nodes = matrix.node_count();
+  };
+  copy = edges;
+  const std::optional<std::uint64_t> peak = peak_bytes(build);
+  bytes += table.links * (sizeof(NodeId) + (edges.weighted() ? sizeof(double) : 0)) +
+           table.nodes * (sizeof(EdgeIndex) + sizeof(double));
+
+  constexpr std::size_t piece = std::size_t{1} << 17, pieces = 256;
+  const std::vector<std::uint64_t> memory(piece * pieces, 1);
+  std::atomic<std::uint64_t> found = 0;  // keeps the compiler from leaving the work out
+  std::vector<Candidate> candidates = {
+      {.row = {.kernel = "read memory", .bytes = memory.size() * sizeof(std::uint64_t)},
+       .run =
+           [&] {
+             parallel_for(pieces, threads, [&](std::size_t p) {
+               const auto begin = memory.begin() + static_cast<std::ptrdiff_t>(p * piece);
+               found += std::accumulate(begin, begin + piece, std::uint64_t{0});
+             });
+           }},
+      {.row = {.kernel = "build", .values = edges.weighted(), .bytes = bytes, .peak_bytes = peak},
+       .prepare = [&] { copy = edges; },
+       .run = build}};
+  time_in_turns(candidates, options.seconds);
+  table.copy_bytes_per_second = candidates.front().row.bytes_per_second();
+  for (Candidate& candidate : candidates) table.rows.push_back(std::move(candidate.row));
+}
+
+}  // namespace pagerank::app::bench
