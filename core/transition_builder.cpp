@@ -106,9 +106,9 @@ TransitionMatrixBuilder::Links TransitionMatrixBuilder::LinkArrays::from(EdgeInd
 
 TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape) : shape_(shape) {
   node_bits_ = static_cast<int>(std::bit_width(std::max<NodeId>(shape.node_count, 1) - 1));
-  // Bins of so many links that they and their copies stay in the second level of cache, but no
-  // more bins than a piece of 1 MiB of text has long runs for.
-  constexpr EdgeIndex links_a_bin = EdgeIndex{1} << 16;
+  // Bins of so many links that they and their copies about stay in the second level of cache; with
+  // more bins the runs of each bin that pieces hold get short, and gathering them slow.
+  constexpr EdgeIndex links_a_bin = EdgeIndex{1} << 17;
   constexpr int most_bins_log2 = 11, fewest_keys_log2 = 10, most_keys_log2 = 16;
   const EdgeIndex links = shape.expected_entries * (shape.undirected ? 2 : 1);
   const int bins_log2 =
@@ -190,8 +190,12 @@ TransitionMatrix TransitionMatrixBuilder::build_as(int threads) {
   for (std::size_t bin = 0; bin <= bins; ++bin) table[bin * bins] = begins[bin];
   second_.resize(links, wide, weighted);
   std::vector<std::vector<NodeId>> dangling(bins);
-  parallel_for(bins, threads, [&](std::size_t bin) {
-    distribute_by_target<wide, weighted>(bin, matrix, dangling[bin], table);
+  std::atomic<std::size_t> next_bin = 0;
+  parallel_for(static_cast<std::size_t>(threads), threads, [&](std::size_t) {
+    LinkArrays scratch;  // of one thread: the system would clear new memory for each bin
+    for (std::size_t bin = 0; (bin = next_bin++) < bins;) {
+      distribute_by_target<wide, weighted>(bin, scratch, matrix, dangling[bin], table);
+    }
   });
   for (const std::vector<NodeId>& nodes : dangling) {
     matrix.dangling.insert(matrix.dangling.end(), nodes.begin(), nodes.end());
@@ -230,7 +234,8 @@ TransitionMatrix TransitionMatrixBuilder::build_as(int threads) {
 /// Gathers the links of a bin of sources, which gives the out-weights, and hands them on in order
 /// of bins of targets and, within these, of sources.
 template <bool wide, bool weighted>
-void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, TransitionMatrix& matrix,
+void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, LinkArrays& scratch,
+                                                   TransitionMatrix& matrix,
                                                    std::vector<NodeId>& dangling, Table& table) {
   const int shift = shift_, node_bits = node_bits_;
   const std::size_t bins = bin_count();
@@ -241,7 +246,8 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, TransitionMa
   const auto for_each = [&](auto visit) {
     for (const Piece& piece : pieces_) {
       if (piece.bin_begin.empty()) continue;
-      for (std::uint32_t l = piece.bin_begin[bin]; l < piece.bin_begin[bin + 1]; ++l) {
+      const std::uint32_t end = piece.bin_begin[bin + 1];
+      for (std::uint32_t l = piece.bin_begin[bin]; l < end; ++l) {
         visit(load<wide>(piece.links, l), piece.links.weights + l);
       }
     }
@@ -271,9 +277,8 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, TransitionMa
   }
 
   const EdgeIndex links = counts_to_begins<EdgeIndex>(next_of_source, 0);
-  LinkArrays by_source_arrays;
-  by_source_arrays.resize(links, wide, weighted);
-  const Links by_source = by_source_arrays.from(0);
+  if (scratch.low.size() < links) scratch.resize(links, wide, weighted);
+  const Links by_source = scratch.from(0);
   for_each([&](std::uint64_t link, const double* weight) {
     const std::size_t source = link >> node_bits;
     const EdgeIndex slot = next_of_source[source]++;
@@ -310,7 +315,8 @@ EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, c
   const auto for_each = [&](auto visit) {
     for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
       const EdgeIndex* const run = table.data() + source_bin * bins + bin;
-      for (EdgeIndex l = run[0]; l < run[1]; ++l) visit(load<wide>(from, l), l);
+      const EdgeIndex end = run[1];
+      for (EdgeIndex l = run[0]; l < end; ++l) visit(load<wide>(from, l), l);
     }
   };
 

@@ -85,7 +85,7 @@ class TransitionMatrixBuilder {
   void add_links(Piece& piece, std::span<const NodeId> sources, std::span<const NodeId> targets,
                  std::span<const double> weights);
   template <bool wide, bool weighted>
-  void distribute_by_target(std::size_t bin, TransitionMatrix& matrix,
+  void distribute_by_target(std::size_t bin, LinkArrays& scratch, TransitionMatrix& matrix,
                             std::vector<NodeId>& dangling, Table& table);
   template <bool wide, bool weighted>
   EdgeIndex sort_rows(std::size_t bin, EdgeIndex begin, const Table& table,

@@ -176,7 +176,7 @@ std::uint64_t digits_value(std::uint64_t word, int count) {
 
 /// Reads a number of 1 to 10 digits at the front of at least 16 characters and moves behind it.
 /// Returns false if there is none.
-bool read_index(const char*& at, std::uint64_t& value) {
+[[gnu::always_inline]] inline bool read_index(const char*& at, std::uint64_t& value) {
   const std::uint64_t word = load_digits(at);
   const int count = leading_digits(word);
   if (count == 0) return false;
@@ -193,12 +193,13 @@ bool read_index(const char*& at, std::uint64_t& value) {
 
 /// Reads digits[.digits], at most eight and seven of them, at the front of at least 24 characters.
 /// Exact: numbers below 10^15 and powers of ten to 10^7 are doubles, and one division rounds once.
-bool read_short_decimal(const char*& at, double& value) {
+[[gnu::always_inline]] inline bool read_short_decimal(const char*& at, double& value) {
   std::uint64_t word = load_digits(at);
   int count = leading_digits(word);
   if (count == 0) return false;
   const char* next = at + count;
-  const std::uint64_t integer = digits_value(word, count);
+  // Signed, for processors turn those into floating point faster.
+  const auto integer = static_cast<std::int64_t>(digits_value(word, count));
   if (*next != '.') {
     value = static_cast<double>(integer);
     at = next;
@@ -206,76 +207,172 @@ bool read_short_decimal(const char*& at, double& value) {
   }
   word = load_digits(++next);
   count = leading_digits(word);
-  if (count == 0) return false;
   next += count;
-  if (count == 8 || *next == 'e' || *next == 'E') return false;
-  static constexpr std::array<std::uint64_t, 8> powers = {1,      10,      100,       1'000,
-                                                          10'000, 100'000, 1'000'000, 10'000'000};
-  const std::uint64_t power = powers[static_cast<std::size_t>(count)];
-  value =
-      static_cast<double>(integer * power + digits_value(word, count)) / static_cast<double>(power);
+  if (count == 0 || count == 8 || *next == 'e' || *next == 'E') return false;
+  struct Power {
+    std::int64_t whole;
+    double real;
+  };
+  static constexpr std::array<Power, 8> powers = {{{1, 1},
+                                                   {10, 10},
+                                                   {100, 100},
+                                                   {1'000, 1'000},
+                                                   {10'000, 10'000},
+                                                   {100'000, 100'000},
+                                                   {1'000'000, 1'000'000},
+                                                   {10'000'000, 10'000'000}}};
+  const Power& power = powers[static_cast<std::size_t>(count)];
+  const auto fraction = static_cast<std::int64_t>(digits_value(word, count));
+  value = static_cast<double>(integer * power.whole + fraction) / power.real;
   at = next;
   return true;
+}
+
+/// Reads a number that begins with a digit as std::from_chars does, or returns false.
+bool read_long_decimal(const char*& at, const char* end, double& value) {
+  if (!is_digit(*at)) return false;
+  const auto [parsed, error] = std::from_chars(at, end, value);
+  at = parsed;
+  return error == std::errc{};
 }
 
 /// Reads a weight that begins with a digit, or returns false. What ends it is for the caller to
 /// see.
-bool read_weight(const char*& at, const char* end, bool whole, double& value) {
+[[gnu::always_inline]] inline bool read_weight(const char*& at, const char* end, bool whole,
+                                               double& value) {
   const char* next = at;
-  if (!read_short_decimal(next, value)) {
-    if (whole || !is_digit(*at)) return false;
-    const auto [parsed, error] = std::from_chars(at, end, value);
-    if (error != std::errc{}) return false;
-    next = parsed;
-  } else if (whole && std::find(at, next, '.') != next) {
-    return false;
+  if (read_short_decimal(next, value)) {
+    if (whole && std::find(at, next, '.') != next) return false;
+  } else {
+    next = at;
+    if (whole || !read_long_decimal(next, end, value)) return false;
   }
   at = next;
   return true;
 }
 
-/// The entries and lines that were parsed so far.
-struct Parsed {
+/// A stretch of whole lines, and where its entries go.
+struct Stretch {
+  const char* at;
+  const char* end;
   NodeId* rows;
   NodeId* columns;
   double* weights;
   std::uint64_t entries = 0;
+  std::uint64_t lines = 0;
+  std::vector<std::uint32_t> others = {};  ///< As in EntriesResult,
+  std::optional<LineFault> fault = {};     ///< and so is this; nothing is left to parse then.
 };
 
 constexpr std::ptrdiff_t usual_line_most = 64;  ///< Room for all that is looked at eight by eight.
 
-/// Parses usual lines from `at` on and returns where the first other line begins, or one that is
-/// too close to `end` to look at as many characters as a usual line may have.
+/// Parses the line at `at` if it is a usual one, moves behind it and returns true. There are at
+/// least usual_line_most characters before `end`.
 template <bool weighted>
-const char* parse_usual_lines(const char* at, const char* end, const MatrixMarketHeader& header,
-                              Parsed& parsed) {
-  if constexpr (std::endian::native != std::endian::little) return at;
+[[gnu::always_inline]] inline bool parse_usual_line(const char*& at, const char* end,
+                                                    std::uint64_t size, bool whole, NodeId* row_to,
+                                                    NodeId* column_to, double* weight_to) {
+  const char* next = at;
+  std::uint64_t row = 0, column = 0;
+  if (!read_index(next, row) || !is_blank(*next)) return false;
+  ++next;
+  if (!read_index(next, column)) return false;
+  if constexpr (weighted) {
+    if (!is_blank(*next)) return false;
+    ++next;
+    if (!read_weight(next, end, whole, *weight_to) || next == end) return false;
+  }
+  if (*next == '\r' && next + 1 != end) ++next;
+  if (*next != '\n' || row - 1 >= size || column - 1 >= size) return false;
+  *row_to = static_cast<NodeId>(row - 1);
+  *column_to = static_cast<NodeId>(column - 1);
+  at = next + 1;
+  return true;
+}
+
+/// Parses usual lines of both stretches in turns, as long as there are: where a line begins is
+/// known when the one before is read to its end, and a processor that has two such chains to follow
+/// waits for neither.
+template <bool weighted>
+void parse_usual_lines(Stretch& one, Stretch& two, const MatrixMarketHeader& header) {
+  if constexpr (std::endian::native != std::endian::little) return;
   const std::uint64_t size = header.node_count;
   const bool whole = header.field != MatrixMarketHeader::Field::real;
-  NodeId* const rows = parsed.rows;
-  NodeId* const columns = parsed.columns;
-  std::uint64_t e = parsed.entries;
-  while (end - at >= usual_line_most) {
-    const char* next = at;
-    std::uint64_t row = 0, column = 0;
-    if (!read_index(next, row) || !is_blank(*next)) break;
-    ++next;
-    if (!read_index(next, column)) break;
-    if constexpr (weighted) {
-      if (!is_blank(*next)) break;
-      ++next;
-      if (!read_weight(next, end, whole, parsed.weights[e])) break;
-      if (next == end) break;
+  const char *at1 = one.at, *at2 = two.at;
+  std::uint64_t e1 = one.entries, e2 = two.entries;
+  while (one.end - at1 >= usual_line_most && two.end - at2 >= usual_line_most) {
+    if (!parse_usual_line<weighted>(at1, one.end, size, whole, one.rows + e1, one.columns + e1,
+                                    one.weights + e1)) {
+      break;
     }
-    if (*next == '\r' && next + 1 != end) ++next;
-    if (*next != '\n' || row - 1 >= size || column - 1 >= size) break;
-    rows[e] = static_cast<NodeId>(row - 1);
-    columns[e] = static_cast<NodeId>(column - 1);
-    ++e;
-    at = next + 1;
+    ++e1;
+    if (!parse_usual_line<weighted>(at2, two.end, size, whole, two.rows + e2, two.columns + e2,
+                                    two.weights + e2)) {
+      break;
+    }
+    ++e2;
   }
-  parsed.entries = e;
-  return at;
+  one.lines += e1 - std::exchange(one.entries, e1);
+  two.lines += e2 - std::exchange(two.entries, e2);
+  one.at = at1;
+  two.at = at2;
+}
+
+/// The same for one stretch.
+template <bool weighted>
+void parse_usual_lines(Stretch& stretch, const MatrixMarketHeader& header) {
+  if constexpr (std::endian::native != std::endian::little) return;
+  const bool whole = header.field != MatrixMarketHeader::Field::real;
+  while (stretch.end - stretch.at >= usual_line_most &&
+         parse_usual_line<weighted>(
+             stretch.at, stretch.end, header.node_count, whole, stretch.rows + stretch.entries,
+             stretch.columns + stretch.entries, stretch.weights + stretch.entries)) {
+    ++stretch.entries;
+    ++stretch.lines;
+  }
+}
+
+/// Parses the next line, if there is one, whatever it is.
+void parse_any_line(Stretch& stretch, const MatrixMarketHeader& header) {
+  if (stretch.at == stretch.end) return;
+  const auto left = static_cast<std::size_t>(stretch.end - stretch.at);
+  const auto* newline = static_cast<const char*>(std::memchr(stretch.at, '\n', left));
+  const char* const line_end = newline != nullptr ? newline : stretch.end;
+  ++stretch.lines;
+  try {
+    const std::optional<MatrixEntry> entry =
+        parse_entry_line({stretch.at, static_cast<std::size_t>(line_end - stretch.at)}, header);
+    stretch.at = newline != nullptr ? newline + 1 : stretch.end;
+    if (!entry) {
+      stretch.others.push_back(static_cast<std::uint32_t>(stretch.lines));
+      return;
+    }
+    stretch.rows[stretch.entries] = entry->row;
+    stretch.columns[stretch.entries] = entry->column;
+    if (header.field != MatrixMarketHeader::Field::pattern) {
+      stretch.weights[stretch.entries] = entry->weight;
+    }
+    ++stretch.entries;
+  } catch (LineFault& fault) {
+    fault.line = stretch.lines;
+    stretch.fault = std::move(fault);
+    stretch.at = stretch.end;
+  }
+}
+
+template <bool weighted>
+void parse_stretches(Stretch& one, Stretch& two, const MatrixMarketHeader& header) {
+  while (one.at != one.end && two.at != two.end) {
+    parse_usual_lines<weighted>(one, two, header);
+    parse_any_line(one, header);
+    parse_any_line(two, header);
+  }
+  for (Stretch* const rest : {&one, &two}) {
+    while (rest->at != rest->end) {
+      parse_usual_lines<weighted>(*rest, header);
+      parse_any_line(*rest, header);
+    }
+  }
 }
 
 }  // namespace
@@ -298,50 +395,45 @@ std::optional<MatrixEntry> parse_entry_line(std::string_view text,
 void parse_entries(std::string_view text, const MatrixMarketHeader& header, EntriesResult& result) {
   constexpr std::size_t shortest_entry = 4;  // "1 1\n"
   const bool weighted = header.field != MatrixMarketHeader::Field::pattern;
-  const std::size_t room = text.size() / shortest_entry + 1;
+  const std::size_t middle = text.find('\n', text.size() / 2);
+  const std::size_t half = middle == std::string_view::npos ? text.size() : middle + 1;
+  const std::size_t half_room = half / shortest_entry + 1;
+  const std::size_t room = half_room + (text.size() - half) / shortest_entry + 1;
   result.rows.resize(room);
   result.columns.resize(room);
   result.weights.resize(weighted ? room : 0);
-  result.lines = 0;
-  result.others.clear();
-  result.fault.reset();
+  const auto stretch = [&](std::size_t begin, std::size_t end, std::size_t first_entry) {
+    return Stretch{.at = text.data() + begin,
+                   .end = text.data() + end,
+                   .rows = result.rows.data() + first_entry,
+                   .columns = result.columns.data() + first_entry,
+                   .weights = weighted ? result.weights.data() + first_entry : nullptr};
+  };
+  Stretch one = stretch(0, half, 0), two = stretch(half, text.size(), half_room);
+  weighted ? parse_stretches<true>(one, two, header) : parse_stretches<false>(one, two, header);
 
-  Parsed parsed{.rows = result.rows.data(),
-                .columns = result.columns.data(),
-                .weights = result.weights.data()};
-  const char* at = text.data();
-  const char* const text_end = at + text.size();
-  while (at != text_end) {
-    const std::uint64_t entries_before = parsed.entries;
-    at = weighted ? parse_usual_lines<true>(at, text_end, header, parsed)
-                  : parse_usual_lines<false>(at, text_end, header, parsed);
-    result.lines += parsed.entries - entries_before;
-    if (at == text_end) break;
-
-    const auto* newline =
-        static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(text_end - at)));
-    const char* const line_end = newline != nullptr ? newline : text_end;
-    ++result.lines;
-    try {
-      const auto entry = parse_entry_line({at, static_cast<std::size_t>(line_end - at)}, header);
-      if (entry) {
-        parsed.rows[parsed.entries] = entry->row;
-        parsed.columns[parsed.entries] = entry->column;
-        if (weighted) parsed.weights[parsed.entries] = entry->weight;
-        ++parsed.entries;
-      } else {
-        result.others.push_back(static_cast<std::uint32_t>(result.lines));
-      }
-    } catch (LineFault& fault) {
-      fault.line = result.lines;
-      result.fault = std::move(fault);
-      break;
+  result.lines = one.lines;
+  result.others = std::move(one.others);
+  result.fault = std::move(one.fault);
+  std::uint64_t entries = one.entries;
+  if (!result.fault) {
+    const auto join = [&two, &one](auto* first, const auto* second) {
+      std::memmove(first + one.entries, second, two.entries * sizeof *first);
+    };
+    join(one.rows, two.rows);
+    join(one.columns, two.columns);
+    if (weighted) join(one.weights, two.weights);
+    entries += two.entries;
+    for (const std::uint32_t line : two.others) {
+      result.others.push_back(static_cast<std::uint32_t>(one.lines) + line);
     }
-    at = newline != nullptr ? newline + 1 : text_end;
+    result.lines += two.lines;
+    result.fault = std::move(two.fault);
+    if (result.fault) result.fault->line += one.lines;
   }
-  result.rows.resize(parsed.entries);
-  result.columns.resize(parsed.entries);
-  result.weights.resize(weighted ? parsed.entries : 0);
+  result.rows.resize(entries);
+  result.columns.resize(entries);
+  result.weights.resize(weighted ? entries : 0);
 }
 
 }  // namespace pagerank::io
