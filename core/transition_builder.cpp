@@ -248,7 +248,7 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, LinkArrays& 
       if (piece.bin_begin.empty()) continue;
       const std::uint32_t end = piece.bin_begin[bin + 1];
       for (std::uint32_t l = piece.bin_begin[bin]; l < end; ++l) {
-        visit(load<wide>(piece.links, l), piece.links.weights + l);
+        visit(load<wide>(piece.links, l), piece.links, l);
       }
     }
   };
@@ -257,15 +257,15 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, LinkArrays& 
   EdgeIndex* const begin_of_target_bin = table.data() + bin * bins;
   std::vector<EdgeIndex> next_of_target_bin(bins, 0);
   OutWeights out_weights(weighted ? nodes : 0);
-  for_each([&](std::uint64_t link, const double* weight) {
+  for_each([&](std::uint64_t link, const Links& from, std::uint32_t l) {
     ++next_of_source[link >> node_bits];
     ++next_of_target_bin[(link & node_mask) >> shift];
-    if constexpr (weighted) out_weights.add(link >> node_bits, *weight);
+    if constexpr (weighted) out_weights.add(link >> node_bits, from.weights[l]);
   });
   if constexpr (weighted) {
     if (out_weights.overflown()) {
-      for_each([&](std::uint64_t link, const double* weight) {
-        out_weights.add_scaled(link >> node_bits, *weight);
+      for_each([&](std::uint64_t link, const Links& from, std::uint32_t l) {
+        out_weights.add_scaled(link >> node_bits, from.weights[l]);
       });
     }
   }
@@ -279,11 +279,11 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, LinkArrays& 
   const EdgeIndex links = counts_to_begins<EdgeIndex>(next_of_source, 0);
   if (scratch.low.size() < links) scratch.resize(links, wide, weighted);
   const Links by_source = scratch.from(0);
-  for_each([&](std::uint64_t link, const double* weight) {
+  for_each([&](std::uint64_t link, const Links& from, std::uint32_t l) {
     const std::size_t source = link >> node_bits;
     const EdgeIndex slot = next_of_source[source]++;
     store<wide>(by_source, slot, link);
-    if constexpr (weighted) by_source.weights[slot] = out_weights.share(source, *weight);
+    if constexpr (weighted) by_source.weights[slot] = out_weights.share(source, from.weights[l]);
   });
 
   counts_to_begins<EdgeIndex>(next_of_target_bin, *begin_of_target_bin);

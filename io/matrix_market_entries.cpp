@@ -302,12 +302,12 @@ void parse_usual_lines(Stretch& one, Stretch& two, const MatrixMarketHeader& hea
   std::uint64_t e1 = one.entries, e2 = two.entries;
   while (one.end - at1 >= usual_line_most && two.end - at2 >= usual_line_most) {
     if (!parse_usual_line<weighted>(at1, one.end, size, whole, one.rows + e1, one.columns + e1,
-                                    one.weights + e1)) {
+                                    weighted ? one.weights + e1 : nullptr)) {
       break;
     }
     ++e1;
     if (!parse_usual_line<weighted>(at2, two.end, size, whole, two.rows + e2, two.columns + e2,
-                                    two.weights + e2)) {
+                                    weighted ? two.weights + e2 : nullptr)) {
       break;
     }
     ++e2;
@@ -324,9 +324,10 @@ void parse_usual_lines(Stretch& stretch, const MatrixMarketHeader& header) {
   if constexpr (std::endian::native != std::endian::little) return;
   const bool whole = header.field != MatrixMarketHeader::Field::real;
   while (stretch.end - stretch.at >= usual_line_most &&
-         parse_usual_line<weighted>(
-             stretch.at, stretch.end, header.node_count, whole, stretch.rows + stretch.entries,
-             stretch.columns + stretch.entries, stretch.weights + stretch.entries)) {
+         parse_usual_line<weighted>(stretch.at, stretch.end, header.node_count, whole,
+                                    stretch.rows + stretch.entries,
+                                    stretch.columns + stretch.entries,
+                                    weighted ? stretch.weights + stretch.entries : nullptr)) {
     ++stretch.entries;
     ++stretch.lines;
   }
