@@ -155,60 +155,65 @@ std::uint64_t load_digits(const char* at) {
   return word ^ 0x3030303030303030;
 }
 
-/// How many of the eight are digits before the first that is none.
-int leading_digits(std::uint64_t word) {
-  // Adding 0x76 carries into the top bit from 10 on. Carries between bytes start above the first
-  // byte that is no digit, which is the one looked for.
-  const std::uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
-  return std::countr_zero(others) / 8;
+/// The top bit of each of the eight that is no digit, right up to the first such one; what lies
+/// above it may be wrong.
+std::uint64_t others_among(std::uint64_t word) {
+  // Adding 0x76 carries into the top bit from 10 on, and into the next byte only from one that is
+  // no digit.
+  return ((word + 0x7676767676767676) | word) & 0x8080808080808080;
 }
 
-/// The value of the first `count` (1 .. 8) digits: neighbours are joined to pairs, pairs to fours,
-/// fours to eight.
-std::uint64_t digits_value(std::uint64_t word, int count) {
-  word <<= 64 - 8 * count;  // what is not there reads as leading zeros
-  word = word * 10 + (word >> 8);
-  constexpr std::uint64_t pair = 0x000000FF000000FF;
-  return ((word & pair) * (100 + (std::uint64_t{1'000'000} << 32)) +
-          ((word >> 16) & pair) * (1 + (std::uint64_t{10'000} << 32))) >>
-         32;
+/// The value of eight digits: neighbours are joined to pairs, pairs to fours, fours to eight.
+std::uint64_t value_of_eight(std::uint64_t word) {
+  word = word * (1 + (10 << 8)) >> 8;
+  word = (word & 0x00FF00FF00FF00FF) * (1 + (100 << 16)) >> 16;
+  return (word & 0x0000FFFF0000FFFF) * (1 + (std::uint64_t{10'000} << 32)) >> 32;
+}
+
+/// The first digits of the eight: how many (0 .. 8), and their value.
+struct Digits {
+  int count;
+  std::uint64_t value;
+};
+[[gnu::always_inline]] inline Digits leading_digits(std::uint64_t word) {
+  const std::uint64_t others = others_among(word);
+  if (others == 0) return {8, value_of_eight(word)};
+  const int first_other = std::countr_zero(others);  // its top bit: 8 * count + 7
+  // What is not there reads as leading zeros; nothing at all stays as it is, and is not looked at.
+  return {first_other / 8, value_of_eight(word << ((7 - first_other) & 63))};
 }
 
 /// Reads a number of 1 to 10 digits at the front of at least 16 characters and moves behind it.
 /// Returns false if there is none.
 [[gnu::always_inline]] inline bool read_index(const char*& at, std::uint64_t& value) {
-  const std::uint64_t word = load_digits(at);
-  const int count = leading_digits(word);
-  if (count == 0) return false;
-  value = digits_value(word, count);
-  at += count;
-  if (count == 8) {
+  const Digits digits = leading_digits(load_digits(at));
+  value = digits.value;
+  at += digits.count;
+  if (digits.count == 8) [[unlikely]] {
     for (int more = 0; is_digit(*at); ++at) {
       if (++more > 2) return false;
       value = value * 10 + static_cast<unsigned char>(*at - '0');
     }
   }
-  return true;
+  return digits.count != 0;
 }
 
 /// Reads digits[.digits], at most eight and seven of them, at the front of at least 24 characters.
 /// Exact: numbers below 10^15 and powers of ten to 10^7 are doubles, and one division rounds once.
 [[gnu::always_inline]] inline bool read_short_decimal(const char*& at, double& value) {
-  std::uint64_t word = load_digits(at);
-  int count = leading_digits(word);
-  if (count == 0) return false;
-  const char* next = at + count;
+  const Digits before = leading_digits(load_digits(at));
+  if (before.count == 0) return false;
+  const char* next = at + before.count;
   // Signed, for processors turn those into floating point faster.
-  const auto integer = static_cast<std::int64_t>(digits_value(word, count));
+  const auto integer = static_cast<std::int64_t>(before.value);
   if (*next != '.') {
     value = static_cast<double>(integer);
     at = next;
     return !is_digit(*next) && *next != 'e' && *next != 'E';
   }
-  word = load_digits(++next);
-  count = leading_digits(word);
-  next += count;
-  if (count == 0 || count == 8 || *next == 'e' || *next == 'E') return false;
+  const Digits after = leading_digits(load_digits(++next));
+  next += after.count;
+  if (after.count == 0 || after.count == 8 || *next == 'e' || *next == 'E') return false;
   struct Power {
     std::int64_t whole;
     double real;
@@ -221,8 +226,8 @@ std::uint64_t digits_value(std::uint64_t word, int count) {
                                                    {100'000, 100'000},
                                                    {1'000'000, 1'000'000},
                                                    {10'000'000, 10'000'000}}};
-  const Power& power = powers[static_cast<std::size_t>(count)];
-  const auto fraction = static_cast<std::int64_t>(digits_value(word, count));
+  const Power& power = powers[static_cast<std::size_t>(after.count)];
+  const auto fraction = static_cast<std::int64_t>(after.value);
   value = static_cast<double>(integer * power.whole + fraction) / power.real;
   at = next;
   return true;
@@ -282,7 +287,9 @@ template <bool weighted>
     ++next;
     if (!read_weight(next, end, whole, *weight_to) || next == end) return false;
   }
-  if (*next == '\r' && next + 1 != end) ++next;
+  if (*next == '\r' && next + 1 != end) [[unlikely]] {
+    ++next;
+  }
   if (*next != '\n' || row - 1 >= size || column - 1 >= size) return false;
   *row_to = static_cast<NodeId>(row - 1);
   *column_to = static_cast<NodeId>(column - 1);
