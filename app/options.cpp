@@ -73,10 +73,11 @@ po::options_description visible_options() {
        "rank of nodes without out-links: teleport (spread over all nodes) or error (refuse)");
   solver.add_options()  //
       ("engine", text("ENGINE", "auto"),
-       "auto (the GPU if one can be used, else the CPU), gpu or cpu")                             //
-      ("device", number("N", 0), "the GPU to use, see --list-devices")                            //
-      ("kernel", text("NAME", "auto"), "the GPU's SpMV kernel, see --list-kernels")               //
-      ("threads", number("N", 0), "threads of the CPU engine and the graph build, 0: all cores")  //
+       "auto (the GPU if one can be used, else the CPU), gpu or cpu")                //
+      ("device", number("N", 0), "the GPU to use, see --list-devices")               //
+      ("kernel", text("NAME", "auto"), "the GPU's SpMV kernel, see --list-kernels")  //
+      ("threads", number("N", 0),
+       "threads of reading, the graph build and the CPU engine, 0: all cores")  //
       ("precision", text("P", "auto"),
        "iterate in double, float, or mixed: in float, with double's result (a GPU's); auto: mixed "
        "where it is faster than double")  //

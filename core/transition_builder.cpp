@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -21,37 +20,26 @@ Count counts_to_begins(std::span<Count> counts, Count begin) {
   return begin;
 }
 
-/// The out-weight of a source, by which the weights of its links are divided. Sums are compensated:
-/// the certificate of a result takes the matrix for exact to a few units roundoff, whatever the
-/// out-degrees.
-class OutWeights {
- public:
-  explicit OutWeights(std::size_t sources) : sums_(sources) {}
-
-  void add(std::size_t source, double weight) { sums_[source].add(weight); }
-
-  /// Whether the sum of finite weights is beyond double: add them all again, scaled down.
-  [[nodiscard]] bool overflown() const {
-    return std::any_of(sums_.begin(), sums_.end(),
-                       [](const CompensatedSum& sum) { return !std::isfinite(sum.value()); });
+/// Divides the weights of one source's links by their sum, unless that is 0, and returns whether it
+/// is. The sum is compensated: the certificate of a result takes the matrix for exact to a few
+/// units roundoff, whatever the out-degrees.
+bool divide_by_sum(std::span<double> weights) {
+  CompensatedSum sum;
+  for (const double weight : weights) sum.add(weight);
+  if (sum.value() == 0) return true;
+  double total = sum.value();
+  if (!std::isfinite(total)) {  // finite weights, but a sum beyond double: once more, scaled down
+    constexpr int overflow_bits = 64;  // fewer than 2^64 weights are added
+    CompensatedSum scaled;
+    for (double& weight : weights) {
+      weight = std::ldexp(weight, -overflow_bits);
+      scaled.add(weight);
+    }
+    total = scaled.value();
   }
-  void add_scaled(std::size_t source, double weight) {
-    scaled_.resize(sums_.size());
-    scaled_[source].add(std::ldexp(weight, -overflow_bits));
-  }
-
-  [[nodiscard]] double share(std::size_t source, double weight) const {
-    if (weight == 0) return 0;
-    const double sum = sums_[source].value();
-    if (std::isfinite(sum)) return weight / sum;
-    return std::ldexp(weight, -overflow_bits) / scaled_[source].value();
-  }
-  [[nodiscard]] bool dangling(std::size_t source) const { return sums_[source].value() == 0; }
-
- private:
-  static constexpr int overflow_bits = 64;  // fewer than 2^64 weights are added
-  std::vector<CompensatedSum> sums_, scaled_;
-};
+  for (double& weight : weights) weight /= total;
+  return false;
+}
 
 template <bool wide, class Links>
 std::uint64_t load(const Links& links, std::size_t i) {
@@ -225,9 +213,9 @@ TransitionMatrix TransitionMatrixBuilder::build_as(int threads) {
   parallel_for(bins, threads, [&](std::size_t bin) {
     distinct[bin] = sort_rows<wide, weighted>(bin, begins[bin], table, matrix);
   });
-  second_ = {};
   matrix.distinct_links = std::accumulate(distinct.begin(), distinct.end(), EdgeIndex{0});
-  if (weighted && matrix.distinct_links < links) close_gaps(begins, distinct, matrix);
+  if (weighted && matrix.distinct_links < links) close_gaps(begins, distinct, threads, matrix);
+  second_ = {};
   return matrix;
 }
 
@@ -256,35 +244,28 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, LinkArrays& 
   std::vector<EdgeIndex> next_of_source(nodes, 0);
   EdgeIndex* const begin_of_target_bin = table.data() + bin * bins;
   std::vector<EdgeIndex> next_of_target_bin(bins, 0);
-  OutWeights out_weights(weighted ? nodes : 0);
-  for_each([&](std::uint64_t link, const Links& from, std::uint32_t l) {
+  for_each([&](std::uint64_t link, const Links&, std::uint32_t) {
     ++next_of_source[link >> node_bits];
     ++next_of_target_bin[(link & node_mask) >> shift];
-    if constexpr (weighted) out_weights.add(link >> node_bits, from.weights[l]);
   });
-  if constexpr (weighted) {
-    if (out_weights.overflown()) {
-      for_each([&](std::uint64_t link, const Links& from, std::uint32_t l) {
-        out_weights.add_scaled(link >> node_bits, from.weights[l]);
-      });
-    }
-  }
-  for (std::size_t i = 0; i < nodes; ++i) {
-    const bool none = weighted ? out_weights.dangling(i) : next_of_source[i] == 0;
-    matrix.inverse_out_weight[first_node + i] =
-        none ? 0 : (weighted ? 1 : 1 / static_cast<double>(next_of_source[i]));
-    if (none) dangling.push_back(static_cast<NodeId>(first_node + i));
-  }
-
   const EdgeIndex links = counts_to_begins<EdgeIndex>(next_of_source, 0);
   if (scratch.low.size() < links) scratch.resize(links, wide, weighted);
   const Links by_source = scratch.from(0);
   for_each([&](std::uint64_t link, const Links& from, std::uint32_t l) {
-    const std::size_t source = link >> node_bits;
-    const EdgeIndex slot = next_of_source[source]++;
+    const EdgeIndex slot = next_of_source[link >> node_bits]++;
     store<wide>(by_source, slot, link);
-    if constexpr (weighted) by_source.weights[slot] = out_weights.share(source, from.weights[l]);
+    if constexpr (weighted) by_source.weights[slot] = from.weights[l];
   });
+  EdgeIndex begin = 0;
+  for (std::size_t i = 0; i < nodes; ++i) {
+    const EdgeIndex out_links = next_of_source[i] - begin;
+    bool none = out_links == 0;
+    if constexpr (weighted) none = divide_by_sum({by_source.weights + begin, out_links});
+    matrix.inverse_out_weight[first_node + i] =
+        none ? 0 : (weighted ? 1 : 1 / static_cast<double>(out_links));
+    if (none) dangling.push_back(static_cast<NodeId>(first_node + i));
+    begin = next_of_source[i];
+  }
 
   counts_to_begins<EdgeIndex>(next_of_target_bin, *begin_of_target_bin);
   std::copy(next_of_target_bin.begin() + 1, next_of_target_bin.end(), begin_of_target_bin + 1);
@@ -355,26 +336,28 @@ EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, c
   return slot - begin;
 }
 
-/// Moves the rows of each bin of targets to behind those of the bin before.
+/// Moves the rows of each bin of targets to behind those of the bin before: to where the links of
+/// the second distribution were, so that all bins can move at once.
 void TransitionMatrixBuilder::close_gaps(const std::vector<EdgeIndex>& begins,
-                                         const std::vector<EdgeIndex>& distinct,
-                                         TransitionMatrix& matrix) const {
+                                         std::vector<EdgeIndex> distinct, int threads,
+                                         TransitionMatrix& matrix) {
   CsrMatrix& in_links = matrix.in_links;
-  EdgeIndex to = 0;
-  for (std::size_t bin = 0; bin < distinct.size(); ++bin) {
-    const EdgeIndex from = begins[bin];
-    std::memmove(&in_links.column_indices[to], &in_links.column_indices[from],
-                 distinct[bin] * sizeof(NodeId));
-    std::memmove(&in_links.values[to], &in_links.values[from], distinct[bin] * sizeof(double));
+  const std::vector<EdgeIndex> sizes = distinct;
+  const EdgeIndex links = counts_to_begins<EdgeIndex>(distinct, 0);
+  parallel_for(sizes.size(), threads, [&](std::size_t bin) {
+    const EdgeIndex from = begins[bin], to = distinct[bin];
+    std::copy_n(in_links.column_indices.data() + from, sizes[bin], second_.low.data() + to);
+    std::copy_n(in_links.values.data() + from, sizes[bin], second_.weights.data() + to);
     const std::size_t last = std::min<std::size_t>((bin + 1) << shift_, shape_.node_count);
     for (std::size_t row = bin << shift_; row < last; ++row) {
       in_links.row_offsets[row] -= from - to;
     }
-    to += distinct[bin];
-  }
-  in_links.row_offsets[shape_.node_count] = to;
-  in_links.column_indices.resize(to);
-  in_links.values.resize(to);
+  });
+  in_links.row_offsets[shape_.node_count] = links;
+  std::swap(in_links.column_indices, second_.low);
+  std::swap(in_links.values, second_.weights);
+  in_links.column_indices.resize(links);
+  in_links.values.resize(links);
 }
 
 }  // namespace pagerank

@@ -92,8 +92,8 @@ class TransitionMatrixBuilder {
                       TransitionMatrix& matrix);
   template <bool wide, bool weighted>
   TransitionMatrix build_as(int threads);
-  void close_gaps(const std::vector<EdgeIndex>& begins, const std::vector<EdgeIndex>& distinct,
-                  TransitionMatrix& matrix) const;
+  void close_gaps(const std::vector<EdgeIndex>& begins, std::vector<EdgeIndex> distinct,
+                  int threads, TransitionMatrix& matrix);
 
   Shape shape_;
   int node_bits_ = 0;

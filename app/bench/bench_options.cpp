@@ -52,7 +52,8 @@ po::options_description visible_options() {
       ("solves", number("N", 1), "solves that kernel auto of solve reckons with")        //
       ("loop", text("WHERE", "device"), "where solve decides to go on: device or host")  //
       ("device", number("N", 0), "the GPU to use")                                       //
-      ("threads", number("N", 0), "threads of generators, builds and the CPU engine, 0: all cores");
+      ("threads", number("N", 0),
+       "threads of generators, reading, builds and the CPU engine, 0: all cores");
   output.add_options()                                           //
       ("json", file(), "write all tables as JSON")               //
       ("csv", file(), "write all tables as CSV")                 //
