@@ -52,7 +52,7 @@ std::uint64_t bytes_to_rank(std::uint64_t nodes, std::uint64_t links, bool weigh
   // The builder's second array of links and the matrix; offsets, degrees, the vectors of a solve,
   // the scores and their order are what the nodes take.
   constexpr std::uint64_t bytes_a_node = 64;
-  return links * (weighted ? 26 : 10) + nodes * bytes_a_node;
+  return links * (weighted ? 24 : 8) + nodes * bytes_a_node;
 }
 
 void require_host_memory(std::uint64_t bytes) {

@@ -176,7 +176,7 @@ TransitionMatrix TransitionMatrixBuilder::build_as(int threads) {
   }
   const EdgeIndex links = counts_to_begins<EdgeIndex>(begins, 0);
   for (std::size_t bin = 0; bin <= bins; ++bin) table[bin * bins] = begins[bin];
-  second_.resize(links, wide, weighted);
+  second_.resize(links, false, weighted);
   std::vector<std::vector<NodeId>> dangling(bins);
   std::atomic<std::size_t> next_bin = 0;
   parallel_for(static_cast<std::size_t>(threads), threads, [&](std::size_t) {
@@ -211,7 +211,7 @@ TransitionMatrix TransitionMatrixBuilder::build_as(int threads) {
   in_links.row_offsets[n] = links;
   std::vector<EdgeIndex> distinct(bins);
   parallel_for(bins, threads, [&](std::size_t bin) {
-    distinct[bin] = sort_rows<wide, weighted>(bin, begins[bin], table, matrix);
+    distinct[bin] = sort_rows<weighted>(bin, begins[bin], table, matrix);
   });
   matrix.distinct_links = std::accumulate(distinct.begin(), distinct.end(), EdgeIndex{0});
   if (weighted && matrix.distinct_links < links) close_gaps(begins, distinct, threads, matrix);
@@ -269,49 +269,51 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, LinkArrays& 
 
   counts_to_begins<EdgeIndex>(next_of_target_bin, *begin_of_target_bin);
   std::copy(next_of_target_bin.begin() + 1, next_of_target_bin.end(), begin_of_target_bin + 1);
-  const Links to = second_.from(0);
   const std::uint64_t key_mask = (std::uint64_t{1} << shift) - 1;
   for (EdgeIndex l = 0; l < links; ++l) {
     const std::uint64_t link = load<wide>(by_source, l);
-    const std::uint64_t target = link & node_mask;
+    const std::uint64_t target = link & node_mask, source_in_bin = link >> node_bits;
     const EdgeIndex slot = next_of_target_bin[target >> shift]++;
-    store<wide>(to, slot, (target & key_mask) << node_bits | ((link >> node_bits) + first_node));
-    if constexpr (weighted) to.weights[slot] = by_source.weights[l];
+    second_.low[slot] = static_cast<std::uint32_t>((target & key_mask) << shift | source_in_bin);
+    if constexpr (weighted) second_.weights[slot] = by_source.weights[l];
   }
 }
 
 /// Gathers the links of a bin of targets and sorts them into their rows, which begin at `begin`.
 /// Weighted links of the same two nodes are added up, in order. Returns how many different ones
 /// there are.
-template <bool wide, bool weighted>
+template <bool weighted>
 EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, const Table& table,
                                              TransitionMatrix& matrix) {
-  const int node_bits = node_bits_;
+  const int shift = shift_;
   const std::size_t bins = bin_count();
-  const std::size_t first_node = bin << shift_;
+  const std::size_t first_node = bin << shift;
   const std::size_t nodes =
-      std::min<std::size_t>((bin + 1) << shift_, shape_.node_count) - first_node;
-  const std::uint64_t node_mask = (std::uint64_t{1} << node_bits) - 1;
-  const Links from = second_.from(0);
-  const auto for_each = [&](auto visit) {
+      std::min<std::size_t>((bin + 1) << shift, shape_.node_count) - first_node;
+  const std::uint32_t key_mask = (std::uint32_t{1} << shift) - 1;
+  const std::uint32_t* const from = second_.low.data();
+  const auto for_each = [&](auto visit) {  // (target in its bin, source, where in second_)
     for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
       const EdgeIndex* const run = table.data() + source_bin * bins + bin;
       const EdgeIndex end = run[1];
-      for (EdgeIndex l = run[0]; l < end; ++l) visit(load<wide>(from, l), l);
+      const auto first_source = static_cast<NodeId>(source_bin << shift);
+      for (EdgeIndex l = run[0]; l < end; ++l) {
+        visit(from[l] >> shift, first_source + (from[l] & key_mask), l);
+      }
     }
   };
 
   std::vector<EdgeIndex> next(nodes, 0);
-  for_each([&](std::uint64_t link, EdgeIndex) { ++next[link >> node_bits]; });
+  for_each([&](std::uint32_t target, NodeId, EdgeIndex) { ++next[target]; });
   const EdgeIndex end = counts_to_begins<EdgeIndex>(next, begin);
   EdgeIndex* const row_offsets = matrix.in_links.row_offsets.data() + first_node;
   std::copy(next.begin(), next.end(), row_offsets);
   NodeId* const columns = matrix.in_links.column_indices.data();
   double* const values = matrix.in_links.values.data();
-  for_each([&](std::uint64_t link, EdgeIndex l) {
-    const EdgeIndex slot = next[link >> node_bits]++;
-    columns[slot] = static_cast<NodeId>(link & node_mask);
-    if constexpr (weighted) values[slot] = from.weights[l];
+  for_each([&](std::uint32_t target, NodeId source, EdgeIndex l) {
+    const EdgeIndex slot = next[target]++;
+    columns[slot] = source;
+    if constexpr (weighted) values[slot] = second_.weights[l];
   });
 
   EdgeIndex repeats = 0;

@@ -53,8 +53,10 @@ class TransitionMatrixBuilder {
   [[nodiscard]] TransitionMatrix build(int threads = 0);
 
  private:
-  /// A link of a bin, packed: the place of its key in the bin above `node_bits_` bits of the node
-  /// at its other end. In 4 bytes where that fits, else 2 bytes more in an array of their own.
+  /// Links of a bin, packed. Of the first distribution: the source's place in its bin, above
+  /// `node_bits_` bits of target; in 4 bytes where that fits, else with 2 more in an array of their
+  /// own. Of the second, whose runs say the source's bin: the places of target and source in
+  /// theirs, `shift_` bits each.
   struct Links {
     std::uint32_t* low = nullptr;
     std::uint16_t* high = nullptr;
@@ -87,7 +89,7 @@ class TransitionMatrixBuilder {
   template <bool wide, bool weighted>
   void distribute_by_target(std::size_t bin, LinkArrays& scratch, TransitionMatrix& matrix,
                             std::vector<NodeId>& dangling, Table& table);
-  template <bool wide, bool weighted>
+  template <bool weighted>
   EdgeIndex sort_rows(std::size_t bin, EdgeIndex begin, const Table& table,
                       TransitionMatrix& matrix);
   template <bool wide, bool weighted>
