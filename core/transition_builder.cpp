@@ -94,14 +94,15 @@ TransitionMatrixBuilder::Links TransitionMatrixBuilder::LinkArrays::from(EdgeInd
 
 TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape) : shape_(shape) {
   node_bits_ = static_cast<int>(std::bit_width(std::max<NodeId>(shape.node_count, 1) - 1));
-  // Bins of so many links that they and their copies about stay in the second level of cache; with
-  // more bins the runs of each bin that pieces hold get short, and gathering them slow.
-  constexpr EdgeIndex links_a_bin = EdgeIndex{1} << 17;
+  // Bins small enough for the cache, but no smaller than need be: the runs of a bin that pieces
+  // hold get short with many bins, and gathering them slow.
+  constexpr EdgeIndex links_a_bin = EdgeIndex{1} << 19;
   constexpr int most_bins_log2 = 11, fewest_keys_log2 = 10, most_keys_log2 = 16;
   const EdgeIndex links = shape.expected_entries * (shape.undirected ? 2 : 1);
   const int bins_log2 =
       std::min(most_bins_log2, static_cast<int>(std::bit_width(links / links_a_bin)));
   shift_ = std::max(fewest_keys_log2, node_bits_ - bins_log2);
+  // Up to 2^21 nodes, so many bins that a link takes 4 bytes.
   const int narrow = 32 - node_bits_;
   if (wide() && narrow >= std::max(fewest_keys_log2, node_bits_ - most_bins_log2)) shift_ = narrow;
   shift_ = std::min(shift_, most_keys_log2);

@@ -16,7 +16,7 @@ struct ReadOptions {
   int threads = 0;  ///< 0: as many as OpenMP offers.
 
   /// About the bytes that a thread takes at a time: 1 .. LineBlocks::longest_line.
-  std::size_t block_bytes = std::size_t{1} << 19;
+  std::size_t block_bytes = std::size_t{1} << 20;
 };
 
 /// Reads a Matrix Market file as a graph: its header when constructed, then the entries, once.
