@@ -171,8 +171,8 @@ TEST_CASE("the matrix is the same bits for any number of threads") {
 }
 
 TEST_CASE("the matrix does not depend on how its links lie in memory while it is built") {
-  // The second graph has so many nodes that a link takes more than 4 bytes on the way.
-  for (const NodeId nodes : {NodeId{3000}, NodeId{5'000'000}}) {
+  // One bin; several; several, and so many nodes that a link takes more than 4 bytes on the way.
+  for (const NodeId nodes : {NodeId{3000}, NodeId{200'000}, NodeId{5'000'000}}) {
     for (const bool weighted : {false, true}) {
       CAPTURE(nodes);
       CAPTURE(weighted);
