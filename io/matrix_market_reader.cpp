@@ -30,8 +30,9 @@ class MatrixMarketReader::Ledger {
     return !fault_;
   }
 
-  /// Notes what parsing the block gave, or with what exception it ended after that.
-  void finish(std::size_t block, EntriesResult& result, std::exception_ptr error) {
+  /// Notes what parsing the block gave, or with what exception it ended after that. Others may wait
+  /// for the block: if there is no memory even for this note, the program ends, rather than hang.
+  void finish(std::size_t block, EntriesResult& result, std::exception_ptr error) noexcept {
     {
       const std::lock_guard lock(mutex_);
       if (result.fault && !error) error = std::make_exception_ptr(*std::move(result.fault));
