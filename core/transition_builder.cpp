@@ -116,6 +116,7 @@ TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape) : shape_(sh
 void TransitionMatrixBuilder::add(std::size_t piece, std::span<const NodeId> sources,
                                   std::span<const NodeId> targets,
                                   std::span<const double> weights) {
+  if (sources.empty()) return;  // comments, perhaps many of them
   Piece sorted;
   with_constants(wide(), shape_.weighted, [&](auto wide, auto weighted) {
     add_links<wide, weighted>(sorted, sources, targets, weights);

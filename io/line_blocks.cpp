@@ -49,7 +49,8 @@ std::optional<LineBlock> LineBlocks::next(Array<char>& buffer) {
 std::size_t LineBlocks::bytes_to_last_newline() const {
   if (!source_.size() || position_ >= *source_.size()) return 0;
   const std::uint64_t left = *source_.size() - position_;
-  if (left <= block_bytes_) return left;
+  // (A last line that is too long must be seen to be.)
+  if (left <= block_bytes_ && left < longest_line) return left;
   std::array<char, 4096> tail;
   const std::size_t looked_at = std::min(block_bytes_, tail.size());
   const std::size_t before = block_bytes_ - looked_at;

@@ -159,6 +159,11 @@ void MatrixMarketReader::read_entries(Ledger& ledger, Take take) {
     std::exception_ptr error = block.error;
     try {
       parse_entries(block.text, header_, result);
+    } catch (...) {
+      result = {};  // half filled: it would be counted
+      error = std::current_exception();
+    }
+    try {
       if (!error && !result.fault) take(block.index, result);
     } catch (...) {
       error = std::current_exception();

@@ -21,7 +21,9 @@ struct ReadOptions {
 
 /// Reads a Matrix Market file as a graph: its header when constructed, then the entries, once.
 /// Several threads parse blocks of the text side by side. Errors are those of reading line by line:
-/// ParseError for the first bad line of the file, InputError if the bytes before it cannot be had.
+/// ParseError for the first bad line of the file, InputError if the bytes before it, or of its
+/// block, cannot be had. A stream that stays open and silent may keep an error until it goes on or
+/// ends.
 class MatrixMarketReader {
  public:
   explicit MatrixMarketReader(ByteSource& source, const ReadOptions& options = {});

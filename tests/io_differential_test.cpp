@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "io/line_blocks.hpp"
 #include "io/matrix_market_reader.hpp"
 #include "tests/simple_reader.hpp"
 #include "tests/support.hpp"
@@ -241,6 +242,21 @@ TEST_CASE("the matrix built as a file is read is that of its edge list") {
         CHECK(same_bits(matrix.in_links.values, expected.in_links.values));
         CHECK(same_bits(matrix.inverse_out_weight, expected.inverse_out_weight));
       }
+    }
+  }
+}
+
+TEST_CASE("a last line is too long from the same length on for files and streams") {
+  const std::string header = "%%MatrixMarket matrix coordinate pattern general\n5 5 1\n";
+  constexpr std::size_t longest = io::LineBlocks::longest_line;
+  for (const std::size_t length : {longest - 1, longest, longest + 1}) {
+    std::string line = "1 1";
+    line.resize(length, ' ');
+    BothReaders readers(header + line);
+    CHECK(readers.refused() == (length >= longest));
+    for (const bool streamed : {false, true}) {
+      readers.check({.threads = 2, .block_bytes = longest}, streamed);
+      readers.check({.threads = 2, .block_bytes = 1000}, streamed);
     }
   }
 }

@@ -81,19 +81,25 @@ class TemporaryFile {
     if (descriptor < 0) throw io::OutputError("cannot make a file like " + name);
     close(descriptor);
     path_ = name;
-    std::ofstream file(path_);
-    io::write_matrix_market(file, graph.edges, "", threads);
-    if (!file.flush()) throw io::OutputError("cannot write " + path_);
+    try {
+      std::ofstream file(path_);
+      io::write_matrix_market(file, graph.edges, "", threads);
+      if (!file.flush()) throw io::OutputError("cannot write " + path_);
+    } catch (...) {
+      remove();
+      throw;
+    }
   }
-  ~TemporaryFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
+  ~TemporaryFile() { remove(); }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  void remove() const noexcept {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
   std::string path_;
 };
 
