@@ -114,8 +114,8 @@ double estimate_mixing(const TransitionMatrix& matrix, double runs_as_numbered) 
   return std::clamp(std::max(std::sqrt(sum / samples), 0.8 * (1 - runs_as_numbered)), 0.1, 1.0);
 }
 
-/// Sectors a second that all multiprocessors gather from x of so many bytes (docs/performance.md):
-/// linear between these, in the logarithm.
+/// Sectors a second that all multiprocessors gather from x of so many bytes (docs/kernels.md; at
+/// 2^24 fitted to whole iterations): linear between these, in the logarithm.
 double gather_rate(double bytes) {
   constexpr std::array<std::pair<double, double>, 7> rates = {{{0x1p17, 650e9},
                                                                {0x1p19, 150e9},

@@ -2,8 +2,8 @@
 
 namespace pagerank::gpu {
 
-/// Has the driver load the kernels that a large graph will need, and the pools and handles that
-/// come with their first use.
+/// Has the driver load the kernels that a large graph will need in float and mixed precision, and
+/// what comes with their first use.
 void warm_up(int device);
 
 }  // namespace pagerank::gpu

@@ -124,9 +124,14 @@ void run_spmv(const BenchOptions& options, const TransitionMatrix& matrix, Bench
   }
 }
 
+struct IterationTimes {
+  std::vector<double> samples;  ///< Seconds, each of two solves.
+  double least = 0;             ///< From the fastest of each: noise in one makes no sample short.
+};
+
 /// Seconds of one iteration, each the difference between a solve of few iterations and one of many:
 /// without what a solve does once. (Few are enough for what a solve does beside its iterations.)
-std::vector<double> time_iterations(Engine& engine, const BenchOptions& options) {
+IterationTimes time_iterations(Engine& engine, const BenchOptions& options) {
   constexpr std::uint32_t few = 32, more = 32;
   struct Solve {
     double seconds;
@@ -140,17 +145,25 @@ std::vector<double> time_iterations(Engine& engine, const BenchOptions& options)
         {.tolerance = std::numeric_limits<double>::min(), .max_iterations = iterations});
     return {one.seconds(), solution.iterations};
   };
-  std::vector<double> samples;
-  for (const Stopwatch all;
-       samples.size() < 3 || (all.seconds() < options.seconds && samples.size() < 100);) {
-    const Solve less = solve(few), all_of_it = solve(few + more);
+  const auto of_one = [](const Solve& less, const Solve& all_of_it) {
     const bool differ = all_of_it.iterations > less.iterations;
-    samples.push_back(differ ? std::max(1e-9, all_of_it.seconds - less.seconds) /
-                                   (all_of_it.iterations - less.iterations)
-                             : all_of_it.seconds / all_of_it.iterations);
+    return differ ? std::max(1e-9, all_of_it.seconds - less.seconds) /
+                        (all_of_it.iterations - less.iterations)
+                  : all_of_it.seconds / all_of_it.iterations;
+  };
+  IterationTimes times;
+  Solve fastest_less{}, fastest_all{};
+  for (const Stopwatch all; times.samples.size() < 3 ||
+                            (all.seconds() < options.seconds && times.samples.size() < 100);) {
+    const Solve less = solve(few), all_of_it = solve(few + more);
+    const bool first = times.samples.empty();
+    if (first || less.seconds < fastest_less.seconds) fastest_less = less;
+    if (first || all_of_it.seconds < fastest_all.seconds) fastest_all = all_of_it;
+    times.samples.push_back(of_one(less, all_of_it));
     if (all.seconds() > 20 * options.seconds) break;
   }
-  return samples;
+  times.least = std::min(of_one(fastest_less, fastest_all), median(times.samples));
+  return times;
 }
 
 /// One row of "solve" from an engine that took `prepare_seconds` to make.
@@ -166,7 +179,9 @@ BenchmarkRow measure_solve(Engine& engine, const BenchOptions& options, Benchmar
     whole.push_back(one.seconds());
     if (all.seconds() > 20 * options.seconds) break;  // large graphs on few cores
   }
-  set_samples(row, time_iterations(engine, options));
+  const IterationTimes iterations = time_iterations(engine, options);
+  set_samples(row, iterations.samples);
+  row.min_seconds = iterations.least;
   row.bytes = engine.bytes_per_iteration();
   row.iterations = solution.iterations;
   row.solve_seconds = median(whole);
