@@ -12,10 +12,10 @@ namespace pagerank::app {
 /// The engine that runs, and how it came to be chosen.
 struct ChosenEngine {
   std::unique_ptr<Engine> engine;
-  std::string name;    ///< "gpu" or "cpu"
-  std::string kernel;  ///< GPU only.
+  std::string name;                          ///< "gpu" or "cpu"
+  std::string kernel;                        ///< GPU only.
   Precision precision = Precision::float64;  ///< That it iterates in.
-  std::string why;     ///< Why the CPU, where a GPU would have been taken; else empty.
+  std::string why;  ///< Why the CPU, where a GPU would have been taken; else empty.
 };
 
 /// Before any work: throws UsageError for a kernel that does not exist, gpu::NotCompiled or

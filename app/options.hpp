@@ -34,7 +34,7 @@ struct Options {
 
   EngineChoice engine = EngineChoice::automatic;
   int device = 0;
-  int threads = 0;     ///< 0: all.
+  int threads = 0;  ///< 0: all.
   std::string kernel = "auto";
   std::optional<Precision> precision;  ///< Unset: what suits engine and tolerance.
   double tolerance = 1e-8;
