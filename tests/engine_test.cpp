@@ -166,7 +166,8 @@ void check_engines(const EdgeList& edges, const std::vector<double>& exact, doub
   }
   const std::map<Precision, std::uint32_t> slack = {
       {Precision::float64, double_slack}, {Precision::mixed, 8}, {Precision::float32, 1}};
-  for (const auto& [precision, range] : iterations) {
+  for (const auto& [each, range] : iterations) {
+    const Precision precision = each;
     CAPTURE(static_cast<int>(precision));
     CHECK(range.second - range.first <= slack.at(precision));
   }
