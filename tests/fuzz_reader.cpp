@@ -35,26 +35,6 @@ class MemoryFile {
   int descriptor_;
 };
 
-struct Outcome {
-  std::string error;
-  io::MatrixMarketGraph graph;
-
-  bool operator==(const Outcome& other) const {
-    const EdgeList &x = graph.edges, &y = other.graph.edges;
-    return error == other.error && x.node_count == y.node_count && x.undirected == y.undirected &&
-           x.sources == y.sources && x.targets == y.targets && x.weights == y.weights;
-  }
-};
-
-template <class Read>
-Outcome outcome_of(Read read) {
-  try {
-    return {"", read()};
-  } catch (const io::InputError& error) {
-    return {error.what(), {}};
-  }
-}
-
 void require(bool holds, const char* what, const std::string& expected, const std::string& found) {
   if (holds) return;
   std::cerr << what << "\nexpected: " << expected << "\nfound: " << found << '\n';
@@ -84,14 +64,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t block_sizes[] = {1, 2, 7, 30, 1000, 65'536};
   const io::ReadOptions options{.threads = 1 + static_cast<int>(size % 3),
                                 .block_bytes = block_sizes[size / 3 % 6]};
-  const Outcome found = outcome_of([&] {
+  const tests::ReadOutcome found = tests::outcome_of([&] {
     io::ByteSource source(path);
     return io::read_matrix_market(source, SourceIndex::row, options);
   });
   if (text.starts_with("\x1f\x8b")) return 0;  // compressed: the simple reader cannot
-  const Outcome expected =
-      outcome_of([&] { return tests::simple_read(text, path, SourceIndex::row); });
-  require(found == expected, "the readers differ", expected.error, found.error);
+  const tests::ReadOutcome expected =
+      tests::outcome_of([&] { return tests::simple_read(text, path, SourceIndex::row); });
+  require(tests::same(found, expected), "the readers differ", expected.error, found.error);
   constexpr NodeId small = 1 << 16;
   if (expected.error.empty() && expected.graph.edges.node_count <= small) {
     compare_matrices(path, options, expected.graph.edges);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <random>
 
 #include "io/line_blocks.hpp"
@@ -20,34 +19,6 @@ namespace {
 constexpr std::array<std::size_t, 4> block_sizes = {1, 2, 7, 65'536};
 constexpr int most_threads = 8;
 
-struct Outcome {
-  std::string error;
-  io::MatrixMarketGraph graph;
-};
-
-template <class Read>
-Outcome outcome_of(Read read) {
-  try {
-    return {"", read()};
-  } catch (const io::InputError& error) {
-    return {error.what(), {}};
-  }
-}
-
-template <class T>
-bool same_bits(const Array<T>& a, const Array<T>& b) {
-  if (a.empty()) return b.empty();
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
-}
-
-bool same(const Outcome& a, const Outcome& b) {
-  const EdgeList &x = a.graph.edges, &y = b.graph.edges;
-  return a.error == b.error && a.graph.header.lines == b.graph.header.lines &&
-         x.node_count == y.node_count && x.undirected == y.undirected &&
-         same_bits(x.sources, y.sources) && same_bits(x.targets, y.targets) &&
-         same_bits(x.weights, y.weights);
-}
-
 /// Reads the same text by both readers, as a file and compressed.
 class BothReaders {
  public:
@@ -58,7 +29,7 @@ class BothReaders {
   }
 
   void check(const io::ReadOptions& options, bool compress) {
-    Outcome outcome = outcome_of([&] {
+    ReadOutcome outcome = outcome_of([&] {
       io::ByteSource source((compress ? compressed_ : plain_).string());
       return io::read_matrix_market(source, SourceIndex::row, options);
     });
@@ -82,7 +53,7 @@ class BothReaders {
   fs::path plain_ = files_ / "graph.mtx";
   fs::path compressed_ = files_ / "graph.mtx.gz";
   std::string text_;
-  Outcome expected_;
+  ReadOutcome expected_;
 };
 
 std::vector<std::string> conformance_texts() {
