@@ -124,46 +124,31 @@ void run_spmv(const BenchOptions& options, const TransitionMatrix& matrix, Bench
   }
 }
 
-struct IterationTimes {
-  std::vector<double> samples;  ///< Seconds, each of two solves.
-  double least = 0;             ///< From the fastest of each: noise in one makes no sample short.
-};
-
-/// Seconds of one iteration, each the difference between a solve of few iterations and one of many:
-/// without what a solve does once. (Few are enough for what a solve does beside its iterations.)
-IterationTimes time_iterations(Engine& engine, const BenchOptions& options) {
-  constexpr std::uint32_t few = 32, more = 32;
-  struct Solve {
-    double seconds;
-    std::uint32_t iterations;
-  };
-  const auto solve = [&](std::uint32_t iterations) -> Solve {
+/// Seconds of one iteration, a sample a solve: between the moments when its observer hears of the
+/// 32nd and of the last, which leaves out what a solve does once. (A GPU tells of up to 32 at
+/// once.)
+std::vector<double> time_iterations(Engine& engine, const BenchOptions& options) {
+  constexpr std::uint32_t first = 32, most = 64;
+  std::vector<double> samples;
+  for (const Stopwatch all;
+       samples.size() < 3 || (all.seconds() < options.seconds && samples.size() < 100);) {
     const Stopwatch one;
+    double first_heard = 0, last_heard = 0;
+    const auto observer = [&](const Progress& progress) {
+      if (progress.iteration == first) first_heard = one.seconds();
+      last_heard = one.seconds();
+    };
     // A tolerance that is hardly reached: the change would have to be 0.
-    const Solution solution = engine.solve(
-        {.alpha = options.alpha},
-        {.tolerance = std::numeric_limits<double>::min(), .max_iterations = iterations});
-    return {one.seconds(), solution.iterations};
-  };
-  const auto of_one = [](const Solve& less, const Solve& all_of_it) {
-    const bool differ = all_of_it.iterations > less.iterations;
-    return differ ? std::max(1e-9, all_of_it.seconds - less.seconds) /
-                        (all_of_it.iterations - less.iterations)
-                  : all_of_it.seconds / all_of_it.iterations;
-  };
-  IterationTimes times;
-  Solve fastest_less{}, fastest_all{};
-  for (const Stopwatch all; times.samples.size() < 3 ||
-                            (all.seconds() < options.seconds && times.samples.size() < 100);) {
-    const Solve less = solve(few), all_of_it = solve(few + more);
-    const bool first = times.samples.empty();
-    if (first || less.seconds < fastest_less.seconds) fastest_less = less;
-    if (first || all_of_it.seconds < fastest_all.seconds) fastest_all = all_of_it;
-    times.samples.push_back(of_one(less, all_of_it));
+    const Solution solution =
+        engine.solve({.alpha = options.alpha}, {.tolerance = std::numeric_limits<double>::min(),
+                                                .max_iterations = most,
+                                                .observer = observer});
+    samples.push_back(solution.iterations > first
+                          ? (last_heard - first_heard) / (solution.iterations - first)
+                          : one.seconds() / solution.iterations);
     if (all.seconds() > 20 * options.seconds) break;
   }
-  times.least = std::min(of_one(fastest_less, fastest_all), median(times.samples));
-  return times;
+  return samples;
 }
 
 /// One row of "solve" from an engine that took `prepare_seconds` to make.
@@ -179,9 +164,7 @@ BenchmarkRow measure_solve(Engine& engine, const BenchOptions& options, Benchmar
     whole.push_back(one.seconds());
     if (all.seconds() > 20 * options.seconds) break;  // large graphs on few cores
   }
-  const IterationTimes iterations = time_iterations(engine, options);
-  set_samples(row, iterations.samples);
-  row.min_seconds = iterations.least;
+  set_samples(row, time_iterations(engine, options));
   row.bytes = engine.bytes_per_iteration();
   row.iterations = solution.iterations;
   row.solve_seconds = median(whole);
