@@ -9,6 +9,7 @@
 #include "gpu/blocked_layout.cuh"
 #include "gpu/node_order.cuh"
 #include "gpu/pagerank.hpp"
+#include "gpu/tile_shares.hpp"
 
 namespace pagerank::gpu {
 namespace {
@@ -251,6 +252,9 @@ __global__ void fill_long_ids(const LongRow* rows, RunSlots slots, std::uint16_t
         static_cast<std::uint16_t>(slots.slot(std::uint64_t{row.first_run} + i));
   }
 }
+
+/// Ids of a slice that a warp loads at once.
+constexpr std::uint64_t bytes_of_step = warp_size * sizeof(std::uint32_t);
 
 /// A giant's piece that one warp adds up.
 constexpr std::uint32_t most_runs_of_piece = 1024;
@@ -640,9 +644,12 @@ struct Builder {
                            .begin = window_runs_.data(),
                            .end = window_runs_.data() + 1,
                            .lengths = lengths_.data()};
-    layout_.gather_tiles = SliceTiles(lists, 32, algorithms_);
-    layout_.partials = layout_.gather_tiles.slices() * warp_size;
     const bool weighted = matrix_.values != nullptr;
+    // Least squares of blocks' times on an H100; a store takes less of a warp's time than a load.
+    const SliceWork work{.step = bytes_of_step + (weighted ? 2 * warp_size * sizeof(T) : 0),
+                         .slice = warp_size * sizeof(T) * 3 / 5};
+    layout_.gather_tiles = SliceTiles(lists, 32, work, algorithms_);
+    layout_.partials = layout_.gather_tiles.slices() * warp_size;
     if (weighted) {
       const std::uint64_t count = (layout_.gather_tiles.steps() + SliceWalk::batch) * warp_size * 2;
       layout_.gather_values = DeviceBuffer<T>(count);
@@ -702,7 +709,8 @@ struct Builder {
         stream_);
 
     const SliceLists lists{.groups = blocks, .begin = begin, .end = end, .lengths = length};
-    layout_.combine_tiles = SliceTiles(lists, 8, algorithms_);
+    const SliceWork work{.step = bytes_of_step, .slice = warp_size * sizeof(T)};
+    layout_.combine_tiles = SliceTiles(lists, 8, work, algorithms_);
     const RunSlots slots{runs_by_row_.data(), slots_.data()};
     layout_.combine_tiles.fill(lists, RowRuns{slots, base_at, row_runs_.data()}, 0,
                                static_cast<float*>(nullptr), stream_);
@@ -790,59 +798,23 @@ struct Builder {
     PAGERANK_CUDA_LAUNCHED(fill_long_ids);
   }
 
-  /// Tiles of the first pass to as many blocks as there are multiprocessors: the same number of
-  /// steps each, loading a window counted as some.
+  /// Tiles of the first pass to as many blocks as there are multiprocessors.
   void share_windows() {
     const std::vector<std::uint32_t> window_tiles =
         algorithms_.fetch(layout_.gather_tiles.group_tiles(), layout_.windows + 1);
-    const std::vector<std::uint32_t> first_step =
-        algorithms_.fetch(layout_.gather_tiles.first_step(), layout_.gather_tiles.tiles() + 1);
-    constexpr double window_cost = 600;  // steps
-    const std::uint32_t blocks = layout_.gather_blocks;
-    double work = first_step.back() + blocks * window_cost;
-    for (std::uint32_t w = 0; w < layout_.windows; ++w) {
-      if (window_tiles[w] < window_tiles[w + 1]) work += window_cost;
-    }
-    std::vector<std::uint32_t> pieces, begins, ends;
-    std::vector<std::uint32_t> block_pieces = {0};
-    double done = 0;
-    std::uint32_t window = 0, tile = 0;
-    for (std::uint32_t block = 0; block < blocks; ++block) {
-      const double target = work / blocks * (block + 1);
-      while (window < layout_.windows) {
-        const std::uint32_t window_end = window_tiles[window + 1];
-        if (tile == window_end) {
-          ++window;
-          continue;
-        }
-        const bool last = block + 1 == blocks;
-        const double room = target - done - window_cost;
-        if (!last && room < window_cost / 5) break;
-        std::uint32_t end = window_end;
-        if (!last) {
-          const auto* const steps = first_step.data();
-          const double most = steps[tile] + room;
-          end = static_cast<std::uint32_t>(
-              std::upper_bound(steps + tile + 1, steps + window_end + 1, most,
-                               [](double a, std::uint32_t b) { return a < b; }) -
-              steps - 1);
-          end = std::clamp(end, tile + 1, window_end);
-        }
-        pieces.push_back(window);
-        begins.push_back(tile);
-        ends.push_back(end);
-        done += window_cost + first_step[end] - first_step[tile];
-        tile = end;
-      }
-      block_pieces.push_back(static_cast<std::uint32_t>(pieces.size()));
-    }
+    const std::vector<std::uint64_t> work_before =
+        algorithms_.fetch(layout_.gather_tiles.work_before(), layout_.gather_tiles.tiles() + 1);
+    // Least squares of blocks' times on an H100.
+    const double window_work = 0.6 * layout_.shape.window_size * sizeof(T);
+    const TileShares shares =
+        share_tiles(window_tiles, work_before, window_work, layout_.gather_blocks);
     using Numbers = std::span<const std::uint32_t>;
-    layout_.pieces = DeviceBuffer<std::uint32_t>(Numbers(pieces));
-    layout_.block_pieces = DeviceBuffer<std::uint32_t>(Numbers(block_pieces));
-    const DeviceBuffer<std::uint32_t> first_tiles{Numbers(begins)}, last_tiles{Numbers(ends)};
+    layout_.pieces = DeviceBuffer<std::uint32_t>(Numbers(shares.windows));
+    layout_.block_pieces = DeviceBuffer<std::uint32_t>(Numbers(shares.of_block));
+    const DeviceBuffer<std::uint32_t> begins{Numbers(shares.begins)}, ends{Numbers(shares.ends)};
     constexpr std::uint32_t warps = gather_threads / warp_size;
-    layout_.gather_ranges = DeviceBuffer<SliceRange>(pieces.size() * warps);
-    layout_.gather_tiles.cut(first_tiles.data(), last_tiles.data(), pieces.size(), warps,
+    layout_.gather_ranges = DeviceBuffer<SliceRange>(shares.windows.size() * warps);
+    layout_.gather_tiles.cut(begins.data(), ends.data(), shares.windows.size(), warps,
                              layout_.gather_ranges.data(), stream_);
     layout_.gather_tiles.finish();
   }

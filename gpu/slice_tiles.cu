@@ -92,18 +92,19 @@ __global__ void mark_ends(std::uint64_t groups, const std::uint32_t* group_slice
 }
 
 __global__ void cut_tiles(const std::uint32_t* begins, const std::uint32_t* ends,
-                          std::uint64_t count, std::uint32_t parts, const std::uint32_t* first_step,
+                          std::uint64_t count, std::uint32_t parts,
+                          const std::uint64_t* work_before, const std::uint32_t* first_step,
                           const std::uint32_t* first_slice, SliceRange* ranges) {
   const std::uint64_t i = global_thread_index();
   if (i >= count * parts) return;
   const std::uint32_t begin = begins[i / parts], tiles = ends[i / parts] - begin;
-  const std::uint32_t* const steps = first_step + begin;
+  const std::uint64_t* const work = work_before + begin;
   const auto cut = [&](std::uint64_t part) {
-    const std::uint64_t target = steps[0] + (steps[tiles] - steps[0]) * part / parts;
-    return static_cast<std::uint32_t>(lower_bound(steps, tiles, target));
+    const std::uint64_t target = work[0] + (work[tiles] - work[0]) * part / parts;
+    return begin + static_cast<std::uint32_t>(lower_bound(work, tiles, target));
   };
   const std::uint32_t from = cut(i % parts), to = cut(i % parts + 1);
-  ranges[i] = {steps[from], steps[to], first_slice[begin + from]};
+  ranges[i] = {first_step[from], first_step[to], first_slice[from]};
 }
 
 void count_slices(const SliceLists& lists, std::uint32_t* of_group, cudaStream_t stream) {
@@ -118,10 +119,22 @@ void count_slices(const SliceLists& lists, std::uint32_t* of_group, cudaStream_t
       stream);
 }
 
+/// (A function of its own: a constructor may have no device lambda.)
+void add_up_work(std::uint64_t tiles, const SliceWork& work, const std::uint32_t* first_step,
+                 const std::uint32_t* first_slice, std::uint64_t* work_before,
+                 cudaStream_t stream) {
+  queue_for_each(
+      tiles + 1,
+      [=] __device__(std::uint64_t tile) {
+        work_before[tile] = work.step * first_step[tile] + work.slice * first_slice[tile];
+      },
+      stream);
+}
+
 }  // namespace
 
 SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
-                       DeviceAlgorithms& algorithms) {
+                       const SliceWork& work, DeviceAlgorithms& algorithms) {
   cudaStream_t stream = algorithms.stream();
   group_slices_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, algorithms.scratch());
   group_tiles_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, algorithms.scratch());
@@ -158,6 +171,8 @@ SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
   first_step_ = DeviceBuffer<std::uint32_t>(tiles_ + 1, algorithms.scratch());
   algorithms.exclusive_sum(steps.data(), first_step_.data(), tiles_ + 1);
   steps_ = algorithms.fetch(first_step_.data() + tiles_);
+  work_before_ = DeviceBuffer<std::uint64_t>(tiles_ + 1, algorithms.scratch());
+  add_up_work(tiles_, work, first_step_.data(), first_slice_.data(), work_before_.data(), stream);
 
   ends_ = DeviceBuffer<std::uint32_t>(steps_ / 16 + 4);
   ends_.set_to_zero(stream);
@@ -179,7 +194,8 @@ void SliceTiles::cut(const std::uint32_t* begins, const std::uint32_t* ends, std
                      std::uint32_t parts, SliceRange* ranges, cudaStream_t stream) const {
   if (count == 0) return;
   cut_tiles<<<blocks_for(count * parts, block_size), block_size, 0, stream>>>(
-      begins, ends, count, parts, first_step_.data(), first_slice_.data(), ranges);
+      begins, ends, count, parts, work_before_.data(), first_step_.data(), first_slice_.data(),
+      ranges);
   PAGERANK_CUDA_LAUNCHED(cut_tiles);
 }
 

@@ -14,6 +14,11 @@ struct SliceLists {
   const std::uint16_t* lengths;  ///< By position: 1 .. longest_list.
 };
 
+/// What a warp has to do for a step and for a slice, in any unit: bytes that it moves.
+struct SliceWork {
+  std::uint64_t step, slice;
+};
+
 /// Owns slices (see SlicesView) and knows where they can be cut: a tile is some neighbouring slices
 /// of a group that begin with a whole step.
 class SliceTiles {
@@ -21,13 +26,15 @@ class SliceTiles {
   SliceTiles() = default;
   /// Lays the lists out: where each goes, not yet their ids, for which fill() is there. Slices
   /// begin in a tile as long as they begin within its first `tile_half_steps`.
-  SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps, DeviceAlgorithms& algorithms);
+  SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps, const SliceWork& work,
+             DeviceAlgorithms& algorithms);
 
   [[nodiscard]] SlicesView view() const { return {ids_.data(), ends_.data()}; }
   [[nodiscard]] std::uint64_t tiles() const { return tiles_; }
   [[nodiscard]] std::uint64_t slices() const { return slices_; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
-  [[nodiscard]] const std::uint32_t* first_step() const { return first_step_.data(); }
+  /// Of all tiles before; tiles + 1.
+  [[nodiscard]] const std::uint64_t* work_before() const { return work_before_.data(); }
   /// By group, groups + 1.
   [[nodiscard]] const std::uint32_t* group_slices() const { return group_slices_.data(); }
   [[nodiscard]] const std::uint32_t* group_tiles() const { return group_tiles_.data(); }
@@ -43,7 +50,7 @@ class SliceTiles {
             cudaStream_t stream);
 
   /// Cuts each of `count` stretches of tiles [begins[i], ends[i]) (device memory) into `parts`
-  /// ranges of about as many steps: ranges[i * parts + p]. Queued.
+  /// ranges of about as much work: ranges[i * parts + p]. Queued.
   void cut(const std::uint32_t* begins, const std::uint32_t* ends, std::uint64_t count,
            std::uint32_t parts, SliceRange* ranges, cudaStream_t stream) const;
 
@@ -54,6 +61,7 @@ class SliceTiles {
     group_tiles_ = {};
     first_step_ = {};
     first_slice_ = {};
+    work_before_ = {};
   }
 
  private:
@@ -61,6 +69,7 @@ class SliceTiles {
   DeviceBuffer<std::uint32_t> group_slices_, group_tiles_;
   DeviceBuffer<std::uint32_t> half_steps_;  ///< Of all slices before; slices + 1.
   DeviceBuffer<std::uint32_t> first_step_, first_slice_, ends_, ids_;
+  DeviceBuffer<std::uint64_t> work_before_;
 };
 
 /// A warp a tile.
