@@ -31,7 +31,7 @@ struct BlockedShape {
 inline constexpr unsigned gather_threads = 768;
 
 /// Where the partial sums of a segment lie, and where they go.
-struct Segment {
+struct alignas(8) Segment {
   std::uint32_t begin;  ///< In the window's partial sums.
   std::uint16_t length;
   std::uint16_t slot;  ///< In shared memory; 0 is the one that is 0.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gpu/csr_view.cuh"
+#include "gpu/overlapping_launch.cuh"
 
 namespace pagerank::gpu {
 namespace {
@@ -37,29 +38,33 @@ __global__ void regularise(RankState<T> state, IterationEnd end) {
   const auto* const sources = reinterpret_cast<const Together<T>*>(state.source);
   const auto* const weights = reinterpret_cast<const Together<T>*>(state.out_weight);
   auto* const zs = reinterpret_cast<Together<T>*>(state.z);
-  // All that a thread reads in a round is under way before it computes.
+  // All that a thread reads in a round is under way before it computes, in the first round before
+  // the SpMV has ended, but for y.
   for (std::uint64_t first = global_thread_index(); first < groups; first += rounds * stride) {
     Together<T> y[rounds], weight[rounds], source[rounds], z[rounds];
+    const auto each_group = [&](const auto& body) {
 #pragma unroll
-    for (unsigned r = 0; r < rounds; ++r) {
-      const std::uint64_t i = first + r * stride;
-      if (i >= groups) break;
-      y[r] = ys[i];
+      for (unsigned r = 0; r < rounds; ++r) {
+        const std::uint64_t i = first + r * stride;
+        if (i < groups) body(r, i);
+      }
+    };
+    each_group([&](unsigned r, std::uint64_t i) {
       weight[r] = weights[i];
       if constexpr (has_source) source[r] = sources[i];
       z[r] = zs[i];
-    }
-#pragma unroll
-    for (unsigned r = 0; r < rounds; ++r) {
-      const std::uint64_t i = first + r * stride;
-      if (i >= groups) break;
+    });
+    wait_for_kernel_before();
+    each_group([&](unsigned r, std::uint64_t i) { y[r] = ys[i]; });
+    each_group([&](unsigned r, std::uint64_t i) {
       for (unsigned k = 0; k < together; ++k) {
         z[r].element[k] = next_z(y[r].element[k], has_source ? source[r].element[k] : T(0),
                                  z[r].element[k], weight[r].element[k]);
       }
       zs[i] = z[r];
-    }
+    });
   }
+  wait_for_kernel_before();
   const std::uint64_t rest = groups * together + global_thread_index();
   if (rest < state.nodes) {
     const T source = has_source ? state.source[rest] : T(0);
@@ -89,8 +94,7 @@ unsigned update_blocks(std::uint64_t nodes) {
 template <class T>
 void update_ranks(const RankState<T>& state, const IterationEnd& end, cudaStream_t stream) {
   const auto kernel = state.source != nullptr ? regularise<T, true> : regularise<T, false>;
-  kernel<<<update_blocks(state.nodes), sum_block_size, 0, stream>>>(state, end);
-  PAGERANK_CUDA_LAUNCHED(regularise);
+  launch_overlapping(kernel, update_blocks(state.nodes), sum_block_size, 0, stream, state, end);
 }
 
 template <class T>

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "core/types.hpp"
-#include "gpu/streaming_load.cuh"
+#include "gpu/cache_policy.cuh"
 #include "gpu/warp_reduce.cuh"
 
 namespace pagerank::gpu {
@@ -43,7 +43,8 @@ class SliceWalk {
 
   /// Adds up from[id] over each list, times the ids' values where there are any (two a lane and
   /// step, in the order of the ids). The sums of the range's first slice go to *out of each lane,
-  /// those of the next 32 elements further, if that is below out_end. For a whole warp.
+  /// those of the next 32 elements further: if `bounded`, where that is below out_end; else to be
+  /// read soon. For a whole warp.
   template <bool weighted, bool bounded, class T>
   __device__ void sum(const T* from, const T* values, T* out, const T* out_end) {
     Sums<T> sums{0, 0, out};
@@ -98,7 +99,12 @@ class SliceWalk {
     load(step_ + 2 * batch, now);
     step_ += batch;
     const auto end_list = [&] {
-      if (!bounded || sums.out < out_end) __stcs(sums.out, sums.before + sums.part);
+      const T sum = sums.before + sums.part;
+      if constexpr (!bounded) {
+        store_to_keep(sums.out, sum);
+      } else if (sums.out < out_end) {
+        __stcs(sums.out, sum);
+      }
       sums.out += warp_size;
       sums.before = 0;
       sums.part = 0;

@@ -14,9 +14,9 @@
 //                  row 1 ends in tile 1: tile 0 carries +2 +3 there
 #include "gpu/spmv_balanced.cuh"
 
+#include "gpu/cache_policy.cuh"
 #include "gpu/launch_bounds.cuh"
 #include "gpu/row_sum.cuh"
-#include "gpu/streaming_load.cuh"
 
 namespace pagerank::gpu {
 namespace {

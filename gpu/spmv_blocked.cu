@@ -18,15 +18,17 @@
 // Nodes are renumbered so that long lists and windows that are used a lot come together, and rows
 // of a row block by falling number of runs. A link costs two bytes and what its run's partial sum
 // costs, about ten bytes: the layout lives from runs that are longer than one link.
-// blocked_layout.cu prepares it. The idea is propagation blocking (S. Beamer, K. Asanovic,
-// D. Patterson: Reducing PageRank Communication via Propagation Blocking, IPDPS 2017) with sums in
-// place of single contributions, and sliced ELLPACK within (A. Monakov et al., HiPEAC 2010).
-#include <cuda_pipeline.h>
-
+// Partial sums are to stay in L2 between the passes: they are stored last to be evicted, and when
+// they have been fetched L2 is told to forget them. blocked_layout.cu prepares the layout. The idea
+// is propagation blocking (S. Beamer, K. Asanovic, D. Patterson: Reducing PageRank Communication
+// via Propagation Blocking, IPDPS 2017) with sums in place of single contributions, and sliced
+// ELLPACK within (A. Monakov et al., HiPEAC 2010).
 #include <string>
 
 #include "gpu/blocked_layout.cuh"
+#include "gpu/cache_policy.cuh"
 #include "gpu/launch_bounds.cuh"
+#include "gpu/overlapping_launch.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/spmv.cuh"
 #include "gpu/zero_spmv.cuh"
@@ -69,6 +71,7 @@ __global__ void __launch_bounds__(gather_threads, 1)
   constexpr unsigned warps = gather_threads / warp_size;
   const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
   const std::uint32_t window_size = arguments.window_size;
+  let_next_kernel_begin();
   if (threadIdx.x == 0) window[window_size] = 0;
   const std::uint32_t end = arguments.block_pieces[blockIdx.x + 1];
   for (std::uint32_t p = arguments.block_pieces[blockIdx.x]; p < end; ++p) {
@@ -102,19 +105,40 @@ struct CombineArguments {
   std::uint32_t* pieces_ready;  ///< Of each giant; 0 before and after.
 };
 
-/// A row block's partial sums to shared memory, segment by segment, a half warp each; without
-/// waiting.
+/// A segment's partial sums in global memory.
 template <class T>
-__device__ void fetch_segments(const CombineArguments<T>& arguments, const T* partials, T* slots) {
-  constexpr unsigned lanes = 16;
-  const unsigned lane = threadIdx.x % lanes;
-  const Segment* const segments =
-      arguments.segments + std::uint64_t{blockIdx.x} * arguments.windows;
-  for (std::uint32_t w = threadIdx.x / lanes; w < arguments.windows; w += blockDim.x / lanes) {
-    const Segment segment = segments[w];
-    const T* const from = partials + arguments.window_partials[w] + segment.begin;
-    for (unsigned i = lane; i < segment.length; i += lanes) {
-      __pipeline_memcpy_async(slots + segment.slot + i, from + i, sizeof(T));
+__device__ const T* segment_begin(const CombineArguments<T>& arguments, const T* partials,
+                                  std::uint32_t window, const Segment& segment) {
+  return partials + arguments.window_partials[window] + segment.begin;
+}
+
+/// A row block's partial sums to shared memory, segment by segment, a warp each; without waiting
+/// for them. Each lane knows a segment, so that segments are waited for once, not one after the
+/// other.
+template <class T>
+__device__ void fetch_segments(const CombineArguments<T>& arguments, const Segment* segments,
+                               const T* partials, T* slots) {
+  const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+  const unsigned warps = blockDim.x / warp_size;
+  for (std::uint32_t first = warp; first < arguments.windows; first += warps * warp_size) {
+    const std::uint32_t window = first + lane * warps;
+    Segment mine{};
+    const T* begin = nullptr;
+    if (window < arguments.windows) {
+      mine = segments[window];
+      begin = segment_begin(arguments, partials, window, mine);
+    }
+    wait_for_kernel_before();
+    for (unsigned k = 0; k < warp_size && first + k * warps < arguments.windows; ++k) {
+      const auto* const from = reinterpret_cast<const T*>(
+          __shfl_sync(full_warp, reinterpret_cast<std::uint64_t>(begin), k));
+      const unsigned length = __shfl_sync(full_warp, mine.length, k);
+      T* const to = slots + __shfl_sync(full_warp, mine.slot, k);
+      // Whole lines: as if the segment began where a multiple of the lanes does.
+      const auto before = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) / sizeof(T));
+      for (unsigned i = (lane - before) % warp_size; i < length; i += warp_size) {
+        copy_once_async(to + i, from + i);
+      }
     }
   }
 }
@@ -156,17 +180,28 @@ __global__ void __launch_bounds__(threads, resident_blocks(threads, resident))
   const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
   constexpr unsigned warps = threads / warp_size;
   const RowBlock rows = arguments.row_blocks[blockIdx.x];
+  const Segment* const segments =
+      arguments.segments + std::uint64_t{blockIdx.x} * arguments.windows;
+  const SliceRange range = arguments.ranges[std::uint64_t{blockIdx.x} * warps + warp];
+  SliceWalk walk(arguments.slices, range);
+  let_next_kernel_begin();
   if (threadIdx.x == 0) slots[0] = 0;
-  fetch_segments(arguments, partials, slots);
+  fetch_segments(arguments, segments, partials, slots);
   __pipeline_commit();
   for (std::uint64_t i = std::uint64_t{rows.empty_begin} + threadIdx.x; i < rows.end;
        i += blockDim.x) {
     y[i] = 0;
   }
-  const SliceRange range = arguments.ranges[std::uint64_t{blockIdx.x} * warps + warp];
-  SliceWalk walk(arguments.slices, range);
+  // (Graphs with more windows than threads have more partial sums than L2 holds anyhow.)
+  const T *fetched = nullptr, *fetched_end = nullptr;
+  if (threadIdx.x < arguments.windows) {
+    const Segment segment = segments[threadIdx.x];
+    fetched = segment_begin(arguments, partials, threadIdx.x, segment);
+    fetched_end = fetched + segment.length;
+  }
   __pipeline_wait_prior(0);
   __syncthreads();
+  discard(fetched, fetched_end);
 
   for (std::uint32_t r = rows.long_begin + warp; r < rows.long_end; r += warps) {
     const LongRow row = arguments.long_rows[r];
@@ -254,9 +289,9 @@ class BlockedSpmv final : public Spmv<T> {
                                         .giant_of_piece = layout_.giant_of_piece.data(),
                                         .piece_sums = piece_sums_.data(),
                                         .pieces_ready = pieces_ready_.data()};
-    combine()<<<static_cast<unsigned>(layout_.row_blocks.size()), layout_.shape.threads,
-                combine_shared(), stream>>>(arguments, partials_.data(), y);
-    PAGERANK_CUDA_LAUNCHED(combine_runs);
+    launch_overlapping(combine(), static_cast<unsigned>(layout_.row_blocks.size()),
+                       layout_.shape.threads, combine_shared(), stream, arguments, partials_.data(),
+                       y);
   }
 
   [[nodiscard]] const NodeId* order() const override { return layout_.order.data(); }
