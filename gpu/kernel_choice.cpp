@@ -135,7 +135,8 @@ double gather_rate(double bytes) {
   return rates.back().second;
 }
 
-constexpr double bytes_per_second = 2.6e12;  // of what these kernels move
+constexpr double bytes_per_second = 2.6e12;  // of what `balanced` moves
+constexpr double blocked_bytes_per_second = 2.75e12;
 constexpr double launches = 8e-6;
 
 }  // namespace
@@ -167,7 +168,7 @@ KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes) {
   const double bytes =
       links * (2.1 + (shape.weighted ? width : 0)) + runs * (2.1 + 2.4 * width) + nodes * 6 * width;
   return {.prepare = 1e-3 + links * 0.077e-9 + runs * 0.038e-9,
-          .iteration = 2 * launches + bytes / bytes_per_second};
+          .iteration = launches + bytes / blocked_bytes_per_second};
 }
 
 double expected_iterations(const GraphShape& shape, double alpha, double tolerance) {
