@@ -45,7 +45,7 @@ io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
         throw LineFault{1, ParseFault::too_many_entries,
                         std::to_string(header->entries) + " were declared"};
       }
-      edges.add_entry(source_index, entry->row, entry->column);
+      edges.add_entry(source_index, entry->first, entry->second);
       if (header->field != io::MatrixMarketHeader::Field::pattern) {
         edges.weights.push_back(entry->weight);
       }
