@@ -64,6 +64,31 @@ struct Digits {
   return digits.count != 0;
 }
 
+/// Reads a number of 1 to 20 digits, below 2^64, at the front of at least 32 characters and moves
+/// behind it. Returns false if there is none.
+[[gnu::always_inline]] inline bool read_id(const char*& at, std::uint64_t& value) {
+  const Digits digits = leading_digits(load_digits(at));
+  value = digits.value;
+  at += digits.count;
+  if (digits.count == 8) {
+    static constexpr std::array<std::uint64_t, 9> powers = {
+        1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
+    const Digits more = leading_digits(load_digits(at));
+    if (more.count != 0) value = value * powers[static_cast<std::size_t>(more.count)] + more.value;
+    at += more.count;
+    if (more.count == 8) {
+      for (int last = 0; is_digit(*at); ++at) {
+        const auto digit = static_cast<unsigned char>(*at - '0');
+        if (++last > 4 || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, digit, &value)) {
+          return false;
+        }
+      }
+    }
+  }
+  return digits.count != 0;
+}
+
 /// Reads digits[.digits], at most eight and seven of them, at the front of at least 24 characters.
 /// Exact: numbers below 10^15 and powers of ten to 10^7 are doubles, and one division rounds once.
 [[gnu::always_inline]] inline bool read_short_decimal(const char*& at, double& value) {
