@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/array.hpp"
@@ -22,11 +23,11 @@ using NodeLabels = Array<std::uint64_t>;
   return labels.empty() ? std::uint64_t{node} + 1 : labels[node];
 }
 
-/// Links between nodes that any 64-bit numbers name, collected piece by piece, from several threads.
-/// Once all are there the nodes that occur are numbered in order of their labels: so the numbers do
-/// not depend on who saw which label first, nor on the order of the links, and equal scores are
-/// ranked by label. 8 bytes a link (16 if some label of its piece is 2^32 or more), 8 more with
-/// weights.
+/// Links between nodes that any 64-bit numbers name, collected piece by piece, from several
+/// threads. Once all are there the nodes that occur are numbered in order of their labels: so the
+/// numbers do not depend on who saw which label first, nor on the order of the links, and equal
+/// scores are ranked by label. 8 bytes a link (16 if some label of its piece is 2^32 or more), 8
+/// more with weights.
 ///
 /// Numbering takes two ways. Where labels lie close together (up to 16 times as many values in
 /// their range as there are links) those that occur are marked in an array of bits, and a node's
@@ -48,7 +49,7 @@ class LabelledLinks {
 
   /// After number_nodes():
   [[nodiscard]] NodeId node_count() const { return node_count_; }
-  [[nodiscard]] const NodeLabels& labels() const { return labels_; }
+  [[nodiscard]] NodeLabels take_labels() { return std::move(labels_); }
 
   /// Hands all links to a builder and forgets them, piece by piece.
   void move_into(TransitionMatrixBuilder& builder, int threads = 0);

@@ -26,8 +26,8 @@ class ByteSource {
   /// shorter), which stay to be read. Call it before read(), once. Throws as read() does.
   [[nodiscard]] std::string_view peek(std::size_t bytes);
 
-  /// The same as read() from byte `offset` on, for sources of known size: several threads may call it at
-  /// once, and it does not move what read() reads next.
+  /// The same as read() from byte `offset` on, for sources of known size: several threads may call
+  /// it at once, and it does not move what read() reads next.
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> buffer) const;
 
   /// What to call the input in messages: the path, or "<stdin>".
@@ -46,7 +46,7 @@ class ByteSource {
   std::unique_ptr<gzFile_s, Close> file_;  ///< Owns the descriptor
   int descriptor_ = -1;                    ///< that read_at() reads from.
   std::optional<std::uint64_t> size_;
-  std::string peeked_;            ///< Comes before what is left in the file,
+  std::string peeked_;           ///< Comes before what is left in the file,
   std::size_t peeked_read_ = 0;  ///< from this byte on.
 };
 

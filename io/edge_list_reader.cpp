@@ -60,8 +60,7 @@ LabelledEdgeList read_edge_list(ByteSource& source, SourceIndex source_index,
                                 const ReadOptions& options) {
   LabelledLinks links;
   EdgeListReader(source, options).read_into(links, source_index);
-  NodeLabels labels = links.labels();
-  return {links.take_edges(), std::move(labels)};
+  return {links.take_edges(), links.take_labels()};
 }
 
 }  // namespace pagerank::io

@@ -20,7 +20,7 @@ const std::vector<NodeId> order = {1, 3, 0, 2};
 
 std::string written(io::ScoreFormat format, const std::string& comment = {}) {
   std::ostringstream out;
-  io::write_scores(out, format, scores, order, comment);
+  io::write_scores(out, format, scores, order, {}, comment);
   return out.str();
 }
 
