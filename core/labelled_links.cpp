@@ -85,67 +85,83 @@ class LabelBits {
   Array<NodeId> begins_;  ///< Labels before each word.
 };
 
-/// A bijection of 64-bit numbers that spreads them (the finalizer of A. Appleby's MurmurHash3).
+/// A bijection of 64-bit numbers that spreads them (the finalizer of A. Appleby's MurmurHash3),
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ x >> 33) * 0xff51afd7ed558ccd;
   x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53;
   return x ^ x >> 33;
 }
 
+/// and back: x ^ x >> 33 undoes itself, the factors are the inverses modulo 2^64.
+std::uint64_t unmix(std::uint64_t x) {
+  x = (x ^ x >> 33) * 0x9cb4b2f8129337db;
+  x = (x ^ x >> 33) * 0x4f74430c22a54005;
+  return x ^ x >> 33;
+}
+
 /// Some distinct labels, each with a place: 0, 1, ... in the order in which they came. Open
-/// addressing with linear probing.
+/// addressing with linear probing. Labels are given mixed.
 class LabelTable {
  public:
   static constexpr int place_bits = 24;
 
-  /// The label's place, which is a new one if it was not there.
-  std::uint32_t place_of(std::uint64_t label, std::uint64_t hash) {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = hash & mask;
-    for (; slots_[slot].end != 0; slot = (slot + 1) & mask) {
-      if (slots_[slot].label == label) return slots_[slot].end - 1;
+  /// Asks for the memory that place_of() will look at first.
+  void prefetch(std::uint64_t mixed) const { __builtin_prefetch(&slots_[mixed & mask()]); }
+
+  /// The place of a label, which is a new one if it was not there.
+  std::uint32_t place_of(std::uint64_t mixed) {
+    std::size_t slot = mixed & mask();
+    for (; slots_[slot].end != 0; slot = (slot + 1) & mask()) {
+      if (slots_[slot].mixed == mixed) return slots_[slot].end - 1;
     }
-    if (labels_.size() >> place_bits != 0) throw std::length_error("more nodes than can be held");
-    labels_.push_back(label);
-    slots_[slot] = {label, static_cast<std::uint32_t>(labels_.size())};
-    if (labels_.size() * 2 > slots_.size()) grow();
-    return static_cast<std::uint32_t>(labels_.size() - 1);
+    if (size_ >> place_bits != 0) throw std::length_error("more nodes than can be held");
+    slots_[slot] = {mixed, ++size_};
+    const std::uint32_t place = size_ - 1;
+    if (std::size_t{size_} * 4 > slots_.size() * 3) grow();
+    return place;
   }
 
-  [[nodiscard]] std::vector<std::uint64_t>& labels() { return labels_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// Keeps the labels only.
-  void forget_slots() { slots_ = {}; }
+  /// Calls visit(mixed label, place) for each and forgets them.
+  template <class Visit>
+  void take(Visit visit) {
+    for (const Slot& slot : slots_) {
+      if (slot.end != 0) visit(slot.mixed, slot.end - 1);
+    }
+    slots_ = {};
+  }
 
   std::mutex mutex;
 
  private:
   struct Slot {
-    std::uint64_t label = 0;
+    std::uint64_t mixed = 0;
     std::uint32_t end = 0;  ///< One more than the label's place; 0: free.
   };
 
+  [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
+
   void grow() {
-    std::vector<Slot> old(slots_.size() * 4);
+    std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
-    const std::size_t mask = slots_.size() - 1;
     for (const Slot& moved : old) {
       if (moved.end == 0) continue;
-      std::size_t slot = mix(moved.label) & mask;
-      while (slots_[slot].end != 0) slot = (slot + 1) & mask;
+      std::size_t slot = moved.mixed & mask();
+      while (slots_[slot].end != 0) slot = (slot + 1) & mask();
       slots_[slot] = moved;
     }
   }
 
   std::vector<Slot> slots_ = std::vector<Slot>(64);
-  std::vector<std::uint64_t> labels_;
+  std::uint32_t size_ = 0;
 };
 
 constexpr std::size_t table_count = 256;
 static_assert(table_count << LabelTable::place_bits == std::uint64_t{1} << 32);
 
-std::size_t table_of(std::uint64_t hash) {
-  return hash >> 56;
+std::size_t table_of(std::uint64_t mixed) {
+  return mixed >> 56;
 }
 
 /// Elements that are sorted together.
@@ -280,48 +296,51 @@ void LabelledLinks::number_any_labels(int threads, std::uint64_t most_nodes) {
   constexpr std::uint32_t place_mask = (std::uint32_t{1} << LabelTable::place_bits) - 1;
   std::vector<LabelTable> tables(table_count);
   parallel_for(pieces_.size(), threads, [&](std::size_t p) {
-    std::vector<std::uint8_t> table;
-    std::vector<std::uint32_t> order;
-    for (Ends* ends : {&pieces_[p].sources, &pieces_[p].targets}) {
-      const std::size_t n = ends->low.size();
-      table.resize(n);
-      order.resize(n);
-      std::array<std::uint32_t, table_count + 1> begin{};
-      for (std::size_t i = 0; i < n; ++i) {
-        table[i] = static_cast<std::uint8_t>(table_of(mix(ends->label(i))));
-        ++begin[table[i] + std::size_t{1}];
-      }
-      for (std::size_t t = 0; t < table_count; ++t) begin[t + 1] += begin[t];
-      std::array<std::uint32_t, table_count + 1> next = begin;
-      for (std::size_t i = 0; i < n; ++i) order[next[table[i]]++] = static_cast<std::uint32_t>(i);
-      for (std::size_t k = 0; k < table_count; ++k) {
-        const std::size_t t = (k + p * 29) % table_count;  // threads begin at different ones
-        if (begin[t] == begin[t + 1]) continue;
-        const std::lock_guard lock(tables[t].mutex);
-        for (std::uint32_t o = begin[t]; o < begin[t + 1]; ++o) {
-          const std::size_t i = order[o];
-          const std::uint64_t label = ends->label(i);
-          const std::uint32_t place = tables[t].place_of(label, mix(label));
-          ends->low[i] = static_cast<std::uint32_t>(t << LabelTable::place_bits | place);
-        }
-      }
-      ends->high = {};
+    Ends &sources = pieces_[p].sources, &targets = pieces_[p].targets;
+    const std::size_t links = sources.low.size();
+    Array<std::uint64_t> mixed(2 * links), sorted(2 * links);
+    Array<std::uint32_t*> where(2 * links);  // the ends that `sorted` are of
+    std::array<std::uint32_t, table_count + 1> begin{};
+    for (std::size_t i = 0; i < 2 * links; ++i) {
+      mixed[i] = mix(i < links ? sources.label(i) : targets.label(i - links));
+      ++begin[table_of(mixed[i]) + 1];
     }
+    for (std::size_t t = 0; t < table_count; ++t) begin[t + 1] += begin[t];
+    std::array<std::uint32_t, table_count + 1> next = begin;
+    for (std::size_t i = 0; i < 2 * links; ++i) {
+      const std::uint32_t slot = next[table_of(mixed[i])]++;
+      sorted[slot] = mixed[i];
+      where[slot] = i < links ? &sources.low[i] : &targets.low[i - links];
+    }
+    constexpr std::uint32_t ahead = 16;
+    for (std::size_t k = 0; k < table_count; ++k) {
+      const std::size_t t = (k + p * 29) % table_count;  // threads begin at different ones
+      const std::uint32_t end = begin[t + 1];
+      if (begin[t] == end) continue;
+      const std::lock_guard lock(tables[t].mutex);
+      for (std::uint32_t i = begin[t]; i < std::min(begin[t] + ahead, end); ++i) {
+        tables[t].prefetch(sorted[i]);
+      }
+      for (std::uint32_t i = begin[t]; i < end; ++i) {
+        if (i + ahead < end) tables[t].prefetch(sorted[i + ahead]);
+        *where[i] =
+            static_cast<std::uint32_t>(t << LabelTable::place_bits | tables[t].place_of(sorted[i]));
+      }
+    }
+    sources.high = {};
+    targets.high = {};
   });
 
   std::array<std::uint64_t, table_count + 1> first{};  // of each table, in one row of all places
-  for (std::size_t t = 0; t < table_count; ++t) first[t + 1] = first[t] + tables[t].labels().size();
+  for (std::size_t t = 0; t < table_count; ++t) first[t + 1] = first[t] + tables[t].size();
   const std::uint64_t nodes = first[table_count];
   require_at_most(most_nodes, nodes);
   Array<LabelAndPlace> sorted(nodes);
   parallel_for(table_count, threads, [&](std::size_t t) {
-    tables[t].forget_slots();
-    std::uint64_t place = first[t];
-    for (const std::uint64_t label : tables[t].labels()) {
-      sorted[place] = {label, static_cast<std::uint32_t>(place)};
-      ++place;
-    }
-    tables[t].labels() = {};
+    tables[t].take([&](std::uint64_t mixed, std::uint32_t place) {
+      const std::uint64_t in_row = first[t] + place;
+      sorted[in_row] = {unmix(mixed), static_cast<std::uint32_t>(in_row)};
+    });
   });
   sort_by_label(sorted, threads);
   NodeLabels labels(nodes);
