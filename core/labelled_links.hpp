@@ -9,6 +9,7 @@
 
 #include "core/array.hpp"
 #include "core/edge_list.hpp"
+#include "core/page_array.hpp"
 #include "core/transition_builder.hpp"
 #include "core/types.hpp"
 
@@ -60,8 +61,8 @@ class LabelledLinks {
  private:
   /// Labels, their halves apart; once they are numbered, node ids in `low`.
   struct Ends {
-    Array<std::uint32_t> low;
-    Array<std::uint32_t> high;  ///< Empty: all 0.
+    PageArray<std::uint32_t> low;
+    PageArray<std::uint32_t> high;  ///< Empty: all 0.
 
     void assign(std::span<const std::uint64_t> labels);
     [[nodiscard]] std::uint64_t label(std::size_t i) const {
@@ -70,7 +71,7 @@ class LabelledLinks {
   };
   struct Piece {
     Ends sources, targets;
-    Array<double> weights;
+    PageArray<double> weights;
     std::uint64_t least = 0, most = 0;  ///< Labels.
   };
 
