@@ -197,6 +197,41 @@ TEST_CASE("usual and unusual lines parse the same whatever pieces they are cut i
   }
 }
 
+TEST_CASE("the fast way and the general way agree on ids of any length") {
+  std::string rest;  // the fast way needs room to look ahead
+  for (int i = 0; i < 100; ++i) rest += "1 2\n";
+  std::vector<std::string> ids = {"0",
+                                  "18446744073709551615",
+                                  "18446744073709551616",
+                                  "18446744073709551620",
+                                  "20000000000000000000",
+                                  "99999999999999999999",
+                                  "000000000000000000000007",
+                                  "007",
+                                  "+7"};
+  for (std::size_t length = 1; length <= 22; ++length) {
+    ids.push_back(std::string("9876543210987654321098").substr(0, length));
+    ids.push_back("1" + std::string(length - 1, '0'));
+  }
+  for (const std::string& id : ids) {
+    for (const std::string& line : {id + " 5", "5\t" + id, id + ' ' + id + "\r"}) {
+      CAPTURE(line);
+      io::LinkEntries result;
+      io::parse_links(line + "\n" + rest, false, result);
+      try {
+        const auto link = io::parse_link_line(line, false);
+        REQUIRE_FALSE(result.fault.has_value());
+        CHECK(result.first[0] == link->first);
+        CHECK(result.second[0] == link->second);
+      } catch (const io::LineFault& fault) {
+        REQUIRE(result.fault.has_value());
+        CHECK(static_cast<int>(result.fault->fault) == static_cast<int>(fault.fault));
+        CHECK(result.fault->detail == fault.detail);
+      }
+    }
+  }
+}
+
 TEST_CASE("both ways of numbering give the same for any pieces and threads") {
   // The last link alone decides how far apart labels are.
   std::vector<std::uint64_t> sources, targets;
