@@ -77,12 +77,24 @@ struct LoadedGraph {
   NodeLabels labels;
 };
 
+/// Opens a graph of the format that was asked for, or that the file says it has.
+io::GraphReader open_graph(const Options& options, const std::string& path, io::ByteSource& source,
+                           io::GraphFormat format) {
+  try {
+    return {source, format, {.threads = options.threads}};
+  } catch (const io::ParseError& error) {
+    const bool was_guessed = !options.input_format && !io::format_by_name(path);
+    if (!was_guessed || error.fault() != io::ParseFault::bad_banner) throw;
+    throw io::InputError(error.what() + std::string("; an edge list needs --input-format edges"));
+  }
+}
+
 LoadedGraph load(const Options& options, const std::string& path, PhaseClock& clock,
                  io::Report& report) {
   io::ByteSource source(path);
   const io::GraphFormat format =
       options.input_format ? *options.input_format : io::format_of(source, path);
-  io::GraphReader reader(source, format, {.threads = options.threads});
+  io::GraphReader reader = open_graph(options, path, source, format);
   require_host_memory(reader.expected_bytes());
   reader.read(options.source);
   report.seconds.read = clock.lap();

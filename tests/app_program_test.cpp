@@ -426,6 +426,7 @@ TEST_CASE("an edge list on standard input is told by its comments, or by --input
   const RunResult neither = run_pagerank({"-", "--engine", "cpu"}, links);
   CHECK(neither.status == 3);
   CHECK(has(neither.err, "<stdin>:1: expected the banner"));
+  CHECK(has(neither.err, "an edge list needs --input-format edges"));
   CHECK(run_pagerank({data("four.mtx"), "--input-format", "edges"}).status == 3);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "core/labelled_links.hpp"
 #include "io/edge_list_lines.hpp"
@@ -214,10 +215,14 @@ TEST_CASE("the fast way and the general way agree on ids of any length") {
     ids.push_back("1" + std::string(length - 1, '0'));
   }
   for (const std::string& id : ids) {
-    for (const std::string& line : {id + " 5", "5\t" + id, id + ' ' + id + "\r"}) {
+    for (const auto& [first, second] :
+         {std::pair<std::string, std::string>(id, "5"), {"5", id}, {id, id}}) {
+      const std::string line = first + '\t' + second;
       CAPTURE(line);
+      std::string text = line;
+      text.append("\r\n").append(rest);
       io::LinkEntries result;
-      io::parse_links(line + "\n" + rest, false, result);
+      io::parse_links(text, false, result);
       try {
         const auto link = io::parse_link_line(line, false);
         REQUIRE_FALSE(result.fault.has_value());
