@@ -217,7 +217,8 @@ TEST_CASE("the fast way and the general way agree on ids of any length") {
   for (const std::string& id : ids) {
     for (const auto& [first, second] :
          {std::pair<std::string, std::string>(id, "5"), {"5", id}, {id, id}}) {
-      const std::string line = first + '\t' + second;
+      std::string line = first;
+      line.append("\t").append(second);
       CAPTURE(line);
       std::string text = line;
       text.append("\r\n").append(rest);
