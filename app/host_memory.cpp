@@ -44,10 +44,6 @@ std::optional<std::uint64_t> available_host_memory() {
   return available;
 }
 
-std::uint64_t bytes_to_read(const TransitionMatrixBuilder::Shape& graph) {
-  return graph.expected_entries * (graph.undirected ? 2 : 1) * (graph.weighted ? 14 : 6);
-}
-
 std::uint64_t bytes_to_rank(std::uint64_t nodes, std::uint64_t links, bool weighted) {
   // The builder's second array of links and the matrix; offsets, degrees, the vectors of a solve,
   // the scores and their order are what the nodes take.

@@ -3,16 +3,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/transition_builder.hpp"
-
 namespace pagerank::app {
 
 /// Bytes of main memory that this process can still take without swapping or being killed: what the
 /// kernel calls available, or what is left of the control group's limit. Unset if unknown.
 [[nodiscard]] std::optional<std::uint64_t> available_host_memory();
-
-/// About how many bytes a builder takes to hold the entries that it expects.
-[[nodiscard]] std::uint64_t bytes_to_read(const TransitionMatrixBuilder::Shape& graph);
 
 /// About how many more bytes building and ranking a graph will take once its links are there.
 [[nodiscard]] std::uint64_t bytes_to_rank(std::uint64_t nodes, std::uint64_t links, bool weighted);

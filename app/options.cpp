@@ -26,6 +26,8 @@ struct Named {
 
 constexpr std::array<Named<EngineChoice>, 3> engines = {
     {{"auto", EngineChoice::automatic}, {"gpu", EngineChoice::gpu}, {"cpu", EngineChoice::cpu}}};
+constexpr std::array<Named<io::GraphFormat>, 2> input_formats = {
+    {{"mtx", io::GraphFormat::matrix_market}, {"edges", io::GraphFormat::edge_list}}};
 constexpr std::array<Named<SourceIndex>, 2> sources = {
     {{"row", SourceIndex::row}, {"column", SourceIndex::column}}};
 constexpr std::array<Named<Precision>, 3> precisions = {
@@ -62,8 +64,13 @@ po::options_description visible_options() {
   po::options_description input("input"), model("model"), solver("solver"), output("output"),
       other("other"), all;
   input.add_options()  //
+      ("input-format", text("F", "auto"),
+       "mtx (Matrix Market), edges (an edge list: lines 'FROM TO' or 'FROM TO WEIGHT'), or auto: "
+       "by "
+       "the file's first line and its name")  //
       ("source", text("INDEX", "row"),
-       "which index of an entry (i, j) is the link's source: row (a link from i to j) or column")  //
+       "which index of an entry (i, j), or a line 'i j', is the link's source: row (a link from i "
+       "to j) or column")  //
       ("assignment", po::bool_switch(),
        "the classroom PageRank assignment: --source column --dangling error");
   model.add_options()  //
@@ -119,6 +126,10 @@ Options::Action action_of(const po::variables_map& given) {
 }
 
 void read_model(const po::variables_map& given, Options& options) {
+  if (text_of(given, "input-format") != "auto") {
+    options.input_format =
+        value_in(input_formats, "--input-format", text_of(given, "input-format"));
+  }
   options.source = value_in(sources, "--source", text_of(given, "source"));
   options.problem.dangling = value_in(policies, "--dangling", text_of(given, "dangling"));
   options.assignment = given["assignment"].as<bool>();
@@ -267,7 +278,7 @@ std::string Options::output_path(const std::string& graph) const {
   if (output_dir.empty()) return output;
   fs::path name = graph == "-" ? "stdin" : fs::path(graph).filename();
   if (name.extension() == ".gz") name.replace_extension();
-  if (name.extension() == ".mtx") name.replace_extension();
+  if (io::format_by_name(name)) name.replace_extension();
   constexpr std::array extensions = {".tsv", ".csv", ".json", ".mtx", ".npy"};
   name += extensions.at(static_cast<std::size_t>(output_format()));
   return (fs::path(output_dir) / name).string();
@@ -292,17 +303,22 @@ Options parse_options(int argc, const char* const* argv) {
 
 std::string help_text() {
   std::ostringstream text;
-  text << "pagerank [options] GRAPH...\n\n"
-          "Ranks the nodes of web and social graphs by PageRank. GRAPH is a Matrix Market file\n"
-          "(.mtx, .mtx.gz), or - for standard input.\n"
-       << visible_options()
-       << "\nexit status: 0 converged, 2 bad usage, 3 bad input, 4 written but not converged,\n"
-          "5 the machine cannot do it, 1 anything else. Of several graphs, the worst.\n";
+  text
+      << "pagerank [options] GRAPH...\n\n"
+         "Ranks the nodes of web and social graphs by PageRank. GRAPH is a Matrix Market file\n"
+         "(.mtx) or an edge list (.txt, .el, .wel, .tsv, .edges, .edgelist), plain or gzip (.gz),\n"
+         "or - for standard input.\n"
+      << visible_options()
+      << "\nexit status: 0 converged, 2 bad usage, 3 bad input, 4 written but not converged,\n"
+         "5 the machine cannot do it, 1 anything else. Of several graphs, the worst.\n";
   return text.str();
 }
 
 const char* name_of(EngineChoice engine) {
   return name_in(engines, engine);
+}
+const char* name_of(io::GraphFormat format) {
+  return name_in(input_formats, format);
 }
 const char* name_of(SourceIndex source) {
   return name_in(sources, source);

@@ -9,6 +9,7 @@
 
 #include "core/edge_list.hpp"
 #include "core/pagerank.hpp"
+#include "io/graph_format.hpp"
 #include "io/score_writer.hpp"
 
 namespace pagerank::app {
@@ -26,7 +27,8 @@ struct Options {
   enum class Action { rank, help, version, list_kernels, list_devices };
   Action action = Action::rank;
 
-  std::vector<std::string> graphs;  ///< Paths; "-" is standard input.
+  std::vector<std::string> graphs;              ///< Paths; "-" is standard input.
+  std::optional<io::GraphFormat> input_format;  ///< Unset: what each file says.
   SourceIndex source = SourceIndex::row;
   bool assignment = false;
 
@@ -60,6 +62,7 @@ struct Options {
 [[nodiscard]] std::string help_text();
 
 [[nodiscard]] const char* name_of(EngineChoice engine);
+[[nodiscard]] const char* name_of(io::GraphFormat format);
 [[nodiscard]] const char* name_of(SourceIndex source);
 [[nodiscard]] const char* name_of(Precision precision);
 [[nodiscard]] const char* name_of(DanglingPolicy policy);

@@ -16,7 +16,7 @@
 #include "core/transition_matrix.hpp"
 #include "gpu/pagerank.hpp"
 #include "io/atomic_file.hpp"
-#include "io/matrix_market_reader.hpp"
+#include "io/graph_reader.hpp"
 #include "io/report.hpp"
 
 namespace pagerank::app {
@@ -71,37 +71,61 @@ std::future<void> create_context_for(const Options& options, const std::string& 
                     size >= takes_a_second);
 }
 
-TransitionMatrix load(const Options& options, const std::string& path, PhaseClock& clock,
-                      io::Report& report) {
+/// A graph that is ready to be ranked, and what its nodes are called.
+struct LoadedGraph {
+  TransitionMatrix matrix;
+  NodeLabels labels;
+};
+
+/// Opens a graph of the format that was asked for, or that the file says it has.
+io::GraphReader open_graph(const Options& options, const std::string& path, io::ByteSource& source,
+                           io::GraphFormat format) {
+  try {
+    return {source, format, {.threads = options.threads}};
+  } catch (const io::ParseError& error) {
+    const bool was_guessed = !options.input_format && !io::format_by_name(path);
+    if (!was_guessed || error.fault() != io::ParseFault::bad_banner) throw;
+    throw io::InputError(error.what() + std::string("; an edge list needs --input-format edges"));
+  }
+}
+
+LoadedGraph load(const Options& options, const std::string& path, PhaseClock& clock,
+                 io::Report& report) {
   io::ByteSource source(path);
-  io::MatrixMarketReader reader(source, {.threads = options.threads});
-  const io::MatrixMarketHeader& header = reader.header();
-  require_host_memory(bytes_to_read(reader.shape()));
-  TransitionMatrixBuilder builder(reader.shape());
-  reader.read_into(builder, options.source);
+  const io::GraphFormat format =
+      options.input_format ? *options.input_format : io::format_of(source, path);
+  io::GraphReader reader = open_graph(options, path, source, format);
+  require_host_memory(reader.expected_bytes());
+  reader.read(options.source);
   report.seconds.read = clock.lap();
   // Only now: what is wrong with the file comes first.
-  require_host_memory(
-      bytes_to_rank(header.node_count, builder.link_count(), reader.shape().weighted));
-  TransitionMatrix matrix = builder.build(options.threads);
+  require_host_memory(bytes_to_rank(reader.node_count(), reader.link_count(), reader.weighted()));
+  LoadedGraph graph{reader.build(), reader.take_labels()};
   report.seconds.build = clock.lap();
 
+  const TransitionMatrix& matrix = graph.matrix;
+  report.graph.format = name_of(format);
   report.graph.nodes = matrix.node_count();
-  report.graph.entries = header.entries;
+  report.graph.smallest_node = label_of(0, graph.labels);
+  report.graph.largest_node = label_of(matrix.node_count() - 1, graph.labels);
+  report.graph.entries = reader.entry_count();
   report.graph.links = matrix.distinct_links;
   report.graph.dangling = matrix.dangling.size();
   report.graph.weighted = matrix.weighted();
-  report.graph.symmetric = header.symmetric;
-  spdlog::info("{}: {} nodes, {} entries, {} links, {} dangling nodes; {} index is the source{}",
-               source.name(), report.graph.nodes, report.graph.entries, report.graph.links,
-               report.graph.dangling, name_of(options.source),
-               header.symmetric ? " (symmetric: links both ways)" : "");
-  return matrix;
+  report.graph.symmetric = reader.symmetric();
+  spdlog::info("{}: {} nodes{}, {} entries, {} links, {} dangling nodes; {} index is the source{}",
+               source.name(), report.graph.nodes,
+               graph.labels.empty() ? ""
+                                    : fmt::format(" called {} to {}", report.graph.smallest_node,
+                                                  report.graph.largest_node),
+               report.graph.entries, report.graph.links, report.graph.dangling,
+               name_of(options.source), reader.symmetric() ? " (symmetric: links both ways)" : "");
+  return graph;
 }
 
-Solution solve(const Options& options, const TransitionMatrix& matrix, PhaseClock& clock,
-               io::Report& report) {
-  const ChosenEngine chosen = choose_engine(options, matrix);
+Solution solve(const Options& options, const LoadedGraph& graph, PhaseClock& clock,
+               io::Report& report) try {
+  const ChosenEngine chosen = choose_engine(options, graph.matrix);
   report.engine = chosen.name;
   report.device = chosen.engine->device();
   report.kernel = chosen.kernel;
@@ -129,6 +153,8 @@ Solution solve(const Options& options, const TransitionMatrix& matrix, PhaseCloc
   report.error_bound = solution.error_bound;
   report.residual_history = solution.changes;
   return solution;
+} catch (const DanglingNodesError& error) {
+  throw DanglingNodesError(error.first(), error.count(), label_of(error.first(), graph.labels));
 }
 
 std::string provenance(const io::Report& report) {
@@ -171,9 +197,9 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
   PhaseClock clock;
   io::Report report = begin_report(options, path);
   std::future<void> context = create_context_for(options, path);
-  const TransitionMatrix matrix = load(options, path, clock, report);
+  const LoadedGraph graph = load(options, path, clock, report);
   if (context.valid()) context.wait();
-  const Solution solution = solve(options, matrix, clock, report);
+  const Solution solution = solve(options, graph, clock, report);
 
   const std::string output = options.output_path(path);
   const bool rank_all = !output.empty() && io::is_ranked(options.output_format());
@@ -185,14 +211,14 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
 
   if (!output.empty()) {
     io::AtomicFile file(output);
-    io::write_scores(file.stream(), options.output_format(), solution.scores, order,
+    io::write_scores(file.stream(), options.output_format(), solution.scores, order, graph.labels,
                      provenance(report));
     file.commit();
   }
   if (options.top > 0) {
     if (options.graphs.size() > 1) table << "# " << path << '\n';
     io::write_scores(table, io::ScoreFormat::tsv, solution.scores,
-                     std::span(order).first(std::min(options.top, order.size())));
+                     std::span(order).first(std::min(options.top, order.size())), graph.labels);
     table.flush();
     if (!table) throw io::OutputError("cannot write the table to standard output");
   }

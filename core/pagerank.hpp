@@ -78,7 +78,18 @@ class Engine {
 /// DanglingPolicy::error was asked for and the graph has dangling nodes.
 class DanglingNodesError : public std::runtime_error {
  public:
-  DanglingNodesError(NodeId first, std::size_t count);
+  DanglingNodesError(NodeId first, std::size_t count)
+      : DanglingNodesError(first, count, std::uint64_t{first} + 1) {}
+
+  /// `label`: what the first such node is called in the message.
+  DanglingNodesError(NodeId first, std::size_t count, std::uint64_t label);
+
+  [[nodiscard]] NodeId first() const { return first_; }
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+ private:
+  NodeId first_;
+  std::size_t count_;
 };
 
 /// The graph does not fit into the memory of the machine or device that was to hold it.

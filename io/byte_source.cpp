@@ -41,7 +41,21 @@ ByteSource::ByteSource(const std::string& path) : name_(path == "-" ? "<stdin>" 
   }
 }
 
+std::string_view ByteSource::peek(std::size_t bytes) {
+  peeked_.resize(bytes);
+  peeked_.resize(size_ ? read_at(0, peeked_) : read_file(peeked_));
+  return peeked_;
+}
+
 std::size_t ByteSource::read(std::span<char> buffer) {
+  const std::size_t again = std::min(buffer.size(), peeked_.size() - peeked_read_);
+  if (again == 0 || size_) return read_file(buffer);
+  peeked_.copy(buffer.data(), again, peeked_read_);
+  peeked_read_ += again;
+  return again + read_file(buffer.subspan(again));
+}
+
+std::size_t ByteSource::read_file(std::span<char> buffer) {
   std::size_t total = 0;
   while (total < buffer.size()) {
     const auto ask = static_cast<unsigned>(std::min<std::size_t>(buffer.size() - total, INT_MAX));

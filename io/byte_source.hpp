@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 struct gzFile_s;
 
@@ -21,8 +22,12 @@ class ByteSource {
   /// Throws InputError if reading fails or compressed data is damaged or cut off.
   [[nodiscard]] std::size_t read(std::span<char> buffer);
 
-  /// The same from byte `offset` on, for sources of known size: several threads may call it at
-  /// once, and it does not move what read() reads next.
+  /// The first bytes of what read() will give, up to `bytes` of them (fewer only if the input is
+  /// shorter), which stay to be read. Call it before read(), once. Throws as read() does.
+  [[nodiscard]] std::string_view peek(std::size_t bytes);
+
+  /// The same as read() from byte `offset` on, for sources of known size: several threads may call
+  /// it at once, and it does not move what read() reads next.
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> buffer) const;
 
   /// What to call the input in messages: the path, or "<stdin>".
@@ -32,6 +37,8 @@ class ByteSource {
   [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
 
  private:
+  [[nodiscard]] std::size_t read_file(std::span<char> buffer);
+
   struct Close {
     void operator()(gzFile_s* file) const noexcept;
   };
@@ -39,6 +46,8 @@ class ByteSource {
   std::unique_ptr<gzFile_s, Close> file_;  ///< Owns the descriptor
   int descriptor_ = -1;                    ///< that read_at() reads from.
   std::optional<std::uint64_t> size_;
+  std::string peeked_;           ///< Comes before what is left in the file,
+  std::size_t peeked_read_ = 0;  ///< from this byte on.
 };
 
 }  // namespace pagerank::io

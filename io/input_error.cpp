@@ -44,6 +44,12 @@ std::string_view describe(ParseFault fault) {
       return "row index outside the matrix";
     case ParseFault::column_out_of_range:
       return "column index outside the matrix";
+    case ParseFault::bad_first_id:
+      return "expected a line 'FROM TO' or 'FROM TO WEIGHT' of whole node ids";
+    case ParseFault::bad_second_id:
+      return "expected a second node id, a whole number";
+    case ParseFault::id_too_large:
+      return "node id above 18446744073709551615, the largest that can be held";
     case ParseFault::bad_weight:
       return "expected a number as weight";
     case ParseFault::fractional_weight:
@@ -52,12 +58,20 @@ std::string_view describe(ParseFault fault) {
       return "PageRank has no meaning for negative weights";
     case ParseFault::weight_not_finite:
       return "expected a finite weight";
+    case ParseFault::missing_weight:
+      return "expected a weight: the first link has one";
+    case ParseFault::unexpected_weight:
+      return "expected the end of the line: the first link has no weight";
     case ParseFault::trailing_characters:
       return "expected the end of the line";
     case ParseFault::too_few_entries:
       return "the file ends before the last entry";
     case ParseFault::too_many_entries:
       return "more entries than the size line says";
+    case ParseFault::no_links:
+      return "the graph has no links, expected lines 'FROM TO' or 'FROM TO WEIGHT'";
+    case ParseFault::banner_in_edge_list:
+      return "this is a Matrix Market file, not an edge list";
     case ParseFault::binary_data:
       return "expected text, found binary data";
     case ParseFault::line_too_long:

@@ -13,7 +13,8 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Everything a Matrix Market file can be refused for: one name a defect, shared by all readers.
+/// Everything that the text of a graph can be refused for: one name a defect, shared by all
+/// readers.
 enum class ParseFault {
   bad_banner,
   unknown_object,
@@ -34,13 +35,20 @@ enum class ParseFault {
   bad_column_index,
   row_out_of_range,
   column_out_of_range,
+  bad_first_id,
+  bad_second_id,
+  id_too_large,
   bad_weight,
   fractional_weight,
   negative_weight,
   weight_not_finite,
+  missing_weight,
+  unexpected_weight,
   trailing_characters,
   too_few_entries,
   too_many_entries,
+  no_links,
+  banner_in_edge_list,
   binary_data,
   line_too_long
 };
@@ -48,7 +56,7 @@ enum class ParseFault {
 /// What was expected instead, as one phrase.
 [[nodiscard]] std::string_view describe(ParseFault fault);
 
-/// A Matrix Market file that breaks the format, or means something PageRank cannot.
+/// A text that breaks its format, or means something PageRank cannot.
 /// what() is "file:line: phrase: detail".
 class ParseError : public InputError {
  public:

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "io/input_error.hpp"
-#include "io/matrix_market_header.hpp"
+#include "io/line_fields.hpp"
 
 namespace pagerank::io {
 
@@ -100,13 +100,15 @@ std::string_view LineBlocks::take_lines(Array<char>& buffer) {
 
 /// One line fills the whole buffer: comments and blanks may, nothing else does.
 void LineBlocks::shorten_long_line(Array<char>& buffer) const {
-  if (first_line_) {
+  if (first_line_ && rules_.has_banner) {
     throw LineFault{1, ParseFault::bad_banner, "found " + quoted({buffer.data(), buffer.size()})};
   }
   const auto first = std::find_if_not(buffer.begin(), buffer.end(), is_blank);
-  if (first != buffer.end() && *first != '%') throw LineFault{1, ParseFault::line_too_long, ""};
+  const bool comment =
+      first != buffer.end() && rules_.comment_marks.find(*first) != std::string_view::npos;
+  if (first != buffer.end() && !comment) throw LineFault{1, ParseFault::line_too_long, ""};
   // Keep a beginning that still tells a comment from a blank line.
-  buffer[0] = first == buffer.end() ? ' ' : '%';
+  buffer[0] = comment ? *first : ' ';
 }
 
 }  // namespace pagerank::io

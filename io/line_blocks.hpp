@@ -25,17 +25,23 @@ struct LineBlock {
   std::exception_ptr error;
 };
 
+/// What lines of a format may be, whatever is on them.
+struct TextRules {
+  std::string_view comment_marks;  ///< Characters that comments begin with.
+  bool has_banner = false;         ///< The first line is no comment, whatever it begins with.
+};
+
 /// Cuts a source into blocks of whole lines. Several threads take blocks at once: bytes of a file
 /// are read side by side, those of a stream (or decompressed) by one thread while others work on
 /// what they took before.
 class LineBlocks {
  public:
-  /// A longer line is an error, unless it is blank or a comment ('%').
+  /// A longer line is an error, unless it is blank or a comment.
   static constexpr std::size_t longest_line = std::size_t{1} << 20;
 
   /// Blocks have about `block_bytes` bytes (1 .. longest_line), or one line if that is longer.
-  LineBlocks(ByteSource& source, std::size_t block_bytes)
-      : source_(source), block_bytes_(block_bytes) {}
+  LineBlocks(ByteSource& source, std::size_t block_bytes, const TextRules& rules)
+      : source_(source), block_bytes_(block_bytes), rules_(rules) {}
 
   /// Reads the next block into `buffer`, resized as needed. Nothing at the end.
   [[nodiscard]] std::optional<LineBlock> next(Array<char>& buffer);
@@ -48,6 +54,7 @@ class LineBlocks {
 
   ByteSource& source_;
   std::size_t block_bytes_;
+  TextRules rules_;
   std::mutex mutex_;            ///< Guards what follows.
   std::size_t next_index_ = 0;  ///< Of the block that comes next,
   std::uint64_t position_ = 0;  ///< which begins here in the source,

@@ -24,16 +24,6 @@ bool is_one_of(const std::string& word, const std::array<std::string_view, n>& w
 
 }  // namespace
 
-std::string_view next_field(std::string_view& rest) {
-  std::size_t begin = 0;
-  while (begin < rest.size() && is_blank(rest[begin])) ++begin;
-  std::size_t end = begin;
-  while (end < rest.size() && !is_blank(rest[end])) ++end;
-  const std::string_view field = rest.substr(begin, end - begin);
-  rest.remove_prefix(end);
-  return field;
-}
-
 void MatrixMarketHeaderParser::refuse(ParseFault fault, std::string detail) const {
   throw LineFault{header_.lines, fault, std::move(detail)};
 }

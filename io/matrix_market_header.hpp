@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/input_error.hpp"
+#include "io/line_fields.hpp"
 
 namespace pagerank::io {
 
@@ -19,13 +19,6 @@ struct MatrixMarketHeader {
   std::uint64_t node_count = 0;  ///< Rows and columns: 1 .. max_node_count.
   std::uint64_t entries = 0;     ///< As declared, not as counted.
   std::uint64_t lines = 0;       ///< Lines up to and including the size line.
-};
-
-/// A defect of one line of text. The reader adds the file's name.
-struct LineFault {
-  std::uint64_t line;  ///< From 1, in the text that was handed over.
-  ParseFault fault;
-  std::string detail;
 };
 
 /// Reads the header line by line: banner, comments and blank lines, size line.
@@ -47,13 +40,5 @@ class MatrixMarketHeaderParser {
 
   MatrixMarketHeader header_;
 };
-
-/// Blanks between the fields of a line. '\r' is one, so that CRLF files need no care.
-[[nodiscard]] constexpr bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r';
-}
-
-/// Cuts the next field off the front of `rest`; empty at the end of the line.
-[[nodiscard]] std::string_view next_field(std::string_view& rest);
 
 }  // namespace pagerank::io

@@ -1,23 +1,12 @@
 #pragma once
 
-#include <cstddef>
-
-#include "core/array.hpp"
 #include "core/edge_list.hpp"
 #include "core/transition_builder.hpp"
 #include "io/byte_source.hpp"
-#include "io/line_blocks.hpp"
+#include "io/graph_text.hpp"
 #include "io/matrix_market_header.hpp"
 
 namespace pagerank::io {
-
-/// How a file is read; the result does not depend on it.
-struct ReadOptions {
-  int threads = 0;  ///< 0: as many as OpenMP offers.
-
-  /// About the bytes that a thread takes at a time: 1 .. LineBlocks::longest_line.
-  std::size_t block_bytes = std::size_t{1} << 20;
-};
 
 /// Reads a Matrix Market file as a graph: its header when constructed, then the entries, once.
 /// Several threads parse blocks of the text side by side. Errors are those of reading line by line:
@@ -42,20 +31,11 @@ class MatrixMarketReader {
   void read_into(TransitionMatrixBuilder& builder, SourceIndex source_index);
 
  private:
-  class Ledger;
-
-  void read_header();
   template <class Take>
-  void read_entries(Ledger& ledger, Take take);
-  template <class Action>
-  void name_faults(Action action) const;
+  void read_entries(BlockLedger& ledger, Take take);
 
-  ByteSource& source_;
-  int threads_;
-  LineBlocks blocks_;
+  GraphText text_;
   MatrixMarketHeader header_;
-  Array<char> first_buffer_;  ///< Holds the header's last block,
-  LineBlock first_block_;     ///< what follows the header in it.
 };
 
 struct MatrixMarketGraph {

@@ -12,10 +12,13 @@ namespace pagerank::io {
 struct Report {
   struct Graph {
     std::string path;
+    std::string format;  ///< "mtx" or "edges".
     std::uint64_t nodes = 0;
-    std::uint64_t entries = 0;   ///< As stored in the file.
-    std::uint64_t links = 0;     ///< Different (source, target) pairs.
-    std::uint64_t dangling = 0;  ///< Nodes without out-weight.
+    std::uint64_t smallest_node = 0;  ///< What the first and the last node are called in the file
+    std::uint64_t largest_node = 0;   ///< and in results.
+    std::uint64_t entries = 0;        ///< As stored in the file.
+    std::uint64_t links = 0;          ///< Different (source, target) pairs.
+    std::uint64_t dangling = 0;       ///< Nodes without out-weight.
     bool weighted = false;
     bool symmetric = false;
     std::string source;  ///< "row" or "column".

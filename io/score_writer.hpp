@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "core/labelled_links.hpp"
 #include "core/types.hpp"
 
 namespace pagerank::io {
@@ -14,8 +16,9 @@ enum class ScoreFormat {
   tsv,            ///< Ranked rows "rank<TAB>node<TAB>score" below that header line.
   csv,            ///< The same with commas.
   json,           ///< Ranked rows: an array of {"rank": 1, "node": 34, "score": 0.1}.
-  matrix_market,  ///< A Matrix Market "array real general" vector in node order.
-  npy             ///< A NumPy array of float64 in node order.
+  matrix_market,  ///< A Matrix Market "array real general" vector in node order; labels in
+                  ///< comments.
+  npy             ///< A NumPy array in node order: of float64; with labels, of ("node", "score").
 };
 
 /// "tsv", "csv", "json", "mtx" and "npy" name the formats, as file name extensions do.
@@ -28,9 +31,10 @@ enum class ScoreFormat {
 
 /// Writes scores (one a node) with as many digits as reading them back exactly takes. Ranked
 /// formats write the nodes in `order`, which may be shorter than `scores`; the others all nodes.
-/// `comment` (one line or several) goes into formats that have comments. Nodes count from 1.
-/// Failures show in the stream's state.
+/// `comment` (one line or several) goes into formats that have comments. Nodes are called by their
+/// labels (label_of()). Failures show in the stream's state.
 void write_scores(std::ostream& out, ScoreFormat format, std::span<const double> scores,
-                  std::span<const NodeId> order, const std::string& comment = {});
+                  std::span<const NodeId> order, std::span<const std::uint64_t> labels = {},
+                  const std::string& comment = {});
 
 }  // namespace pagerank::io

@@ -217,6 +217,13 @@ TEST_CASE("pagerank-bench load and build time the way to the matrix against what
     CHECK(load["ratio_to_baseline"].is_null() == (benchmark == "build"));
     if (benchmark == "load") CHECK(load["bytes"] == fs::file_size(dir / "g.mtx"));
   }
+  write_file(dir / "g.txt", "# Nodes: 9\n10\t20\n30\t10\n10\t20\n");
+  const RunResult edges = run_program(
+      "pagerank-bench", {"load", (dir / "g.txt").string(), "--seconds", "0.001", "--json", report});
+  CHECK(edges.status == 0);
+  const auto table = nlohmann::json::parse(read_file(report))["tables"][0];
+  CHECK(table["links"] == 3);
+  CHECK(table["nodes"] == 3);
   write_gzip_file(dir / "g.mtx.gz", "");
   CHECK(run_program("pagerank-bench", {"load", (dir / "g.mtx.gz").string()}).status == 3);
   CHECK(run_program("pagerank-bench", {"load", "rmat:8", "--plot", report}).status == 2);

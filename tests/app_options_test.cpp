@@ -35,6 +35,7 @@ TEST_CASE("the defaults are the documented ones") {
   const Options options = parse({"g.mtx"});
   CHECK(options.action == Options::Action::rank);
   CHECK(options.graphs == std::vector<std::string>{"g.mtx"});
+  CHECK_FALSE(options.input_format.has_value());
   CHECK(options.source == SourceIndex::row);
   CHECK(options.problem.alpha == 0.85);
   CHECK(options.problem.dangling == DanglingPolicy::teleport);
@@ -77,6 +78,12 @@ TEST_CASE("every option is read") {
   CHECK(options.verbose);
 }
 
+TEST_CASE("--input-format names the formats, auto looks at the file") {
+  CHECK(parse({"-", "--input-format", "edges"}).input_format == io::GraphFormat::edge_list);
+  CHECK(parse({"-", "--input-format", "mtx"}).input_format == io::GraphFormat::matrix_market);
+  CHECK_FALSE(parse({"-", "--input-format", "auto"}).input_format.has_value());
+}
+
 TEST_CASE("--assignment reads columns as sources and refuses dangling nodes") {
   const Options options = parse({"--assignment", "g.mtx"});
   CHECK(options.source == SourceIndex::column);
@@ -117,6 +124,7 @@ TEST_CASE("options that make no sense are refused, saying which") {
   check_refused({"g.mtx", "--tolerance", "0"}, "--tolerance");
   check_refused({"g.mtx", "--tolerance", "inf"}, "--tolerance");
   check_refused({"g.mtx", "--source", "diagonal"}, "expected one of row, column");
+  check_refused({"g.mtx", "--input-format", "csv"}, "expected one of mtx, edges");
   check_refused({"g.mtx", "--dangling", "ignore"}, "expected one of teleport, error");
   check_refused({"g.mtx", "--engine", "tpu"}, "expected one of auto, gpu, cpu");
   check_refused({"g.mtx", "--precision", "half"}, "expected one of double, mixed, float");
@@ -150,6 +158,8 @@ TEST_CASE("several graphs have a file each in a directory") {
   CHECK(options.output_path("x/a.mtx") == dir + "/a.csv");
   CHECK(options.output_path("b.mtx.gz") == dir + "/b.csv");
   CHECK(options.output_path("-") == dir + "/stdin.csv");
+  CHECK(options.output_path("x/c.txt.gz") == dir + "/c.csv");
+  CHECK(options.output_path("c.el") == dir + "/c.csv");
   check_refused({"a.mtx", "b.mtx", "--output", "o.tsv"}, "--output-dir");
   check_refused({"a.mtx", "b.mtx", "--report", "o.json"}, "--output-dir");
   check_refused({"x/a.mtx", "y/a.mtx", "--output-dir", dir}, "two graphs");

@@ -1,45 +1,18 @@
 // A libFuzzer target: any bytes as a Matrix Market file. The parallel reader must give what the
 // simple one does, graph or message, and the matrix built on the way that of the edge list. The
 // size of blocks and the number of threads come from the input too.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <string>
 
 #include "core/transition_builder.hpp"
 #include "io/matrix_market_reader.hpp"
+#include "tests/fuzz_support.hpp"
 #include "tests/simple_reader.hpp"
 
 namespace {
 
 using namespace pagerank;
-
-/// The input as a file that is in memory only.
-class MemoryFile {
- public:
-  explicit MemoryFile(const std::string& bytes) : descriptor_(memfd_create("graph", 0)) {
-    if (descriptor_ < 0 ||
-        write(descriptor_, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
-      std::abort();
-    }
-  }
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
-
-void require(bool holds, const char* what, const std::string& expected, const std::string& found) {
-  if (holds) return;
-  std::cerr << what << "\nexpected: " << expected << "\nfound: " << found << '\n';
-  std::abort();
-}
+using namespace pagerank::tests;
 
 void compare_matrices(const std::string& path, const io::ReadOptions& options, EdgeList edges) {
   io::ByteSource source(path);
@@ -48,11 +21,7 @@ void compare_matrices(const std::string& path, const io::ReadOptions& options, E
   reader.read_into(builder, SourceIndex::row);
   const TransitionMatrix found = builder.build(options.threads);
   const TransitionMatrix expected = make_transition_matrix(std::move(edges), 1);
-  require(found.in_links.row_offsets == expected.in_links.row_offsets &&
-              found.in_links.column_indices == expected.in_links.column_indices &&
-              found.in_links.values == expected.in_links.values &&
-              found.inverse_out_weight == expected.inverse_out_weight,
-          "the matrices differ", "", "");
+  require(same_bits(found, expected), "the matrices differ", "", "");
 }
 
 }  // namespace
@@ -61,17 +30,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   const MemoryFile file(text);
   const std::string path = file.path();
-  constexpr std::size_t block_sizes[] = {1, 2, 7, 30, 1000, 65'536};
-  const io::ReadOptions options{.threads = 1 + static_cast<int>(size % 3),
-                                .block_bytes = block_sizes[size / 3 % 6]};
-  const tests::ReadOutcome found = tests::outcome_of([&] {
+  const io::ReadOptions options = read_options_for(size);
+  const auto found = outcome_of([&] {
     io::ByteSource source(path);
     return io::read_matrix_market(source, SourceIndex::row, options);
   });
-  if (text.starts_with("\x1f\x8b")) return 0;  // compressed: the simple reader cannot
-  const tests::ReadOutcome expected =
-      tests::outcome_of([&] { return tests::simple_read(text, path, SourceIndex::row); });
-  require(tests::same(found, expected), "the readers differ", expected.error, found.error);
+  if (is_compressed(text)) return 0;
+  const auto expected = outcome_of([&] { return simple_read(text, path, SourceIndex::row); });
+  require(same(found, expected), "the readers differ", expected.error, found.error);
   constexpr NodeId small = 1 << 16;
   if (expected.error.empty() && expected.graph.edges.node_count <= small) {
     compare_matrices(path, options, expected.graph.edges);

@@ -6,6 +6,7 @@
 #include <array>
 #include <random>
 
+#include "io/graph_reader.hpp"
 #include "io/line_blocks.hpp"
 #include "io/matrix_market_reader.hpp"
 #include "tests/simple_reader.hpp"
@@ -19,19 +20,42 @@ namespace {
 constexpr std::array<std::size_t, 4> block_sizes = {1, 2, 7, 65'536};
 constexpr int most_threads = 8;
 
-/// Reads the same text by both readers, as a file and compressed.
+struct MatrixMarketReaders {
+  using Graph = io::MatrixMarketGraph;
+  static constexpr const char* corpus = "tests/data/conformance";
+  static Graph simple(const std::string& text, const std::string& name) {
+    return simple_read(text, name, SourceIndex::row);
+  }
+  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
+    return io::read_matrix_market(source, SourceIndex::row, options);
+  }
+};
+
+struct EdgeListReaders {
+  using Graph = io::LabelledEdgeList;
+  static constexpr const char* corpus = "tests/data/edge_lists";
+  static Graph simple(const std::string& text, const std::string& name) {
+    return simple_read_edges(text, name, SourceIndex::row);
+  }
+  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
+    return io::read_edge_list(source, SourceIndex::row, options);
+  }
+};
+
+/// Reads the same text by both readers of a format, as a file and compressed.
+template <class Readers>
 class BothReaders {
  public:
   explicit BothReaders(const std::string& text) : text_(text) {
     write_file(plain_, text);
     write_gzip_file(compressed_, text);
-    expected_ = outcome_of([&] { return simple_read(text, plain_.string(), SourceIndex::row); });
+    expected_ = outcome_of([&] { return Readers::simple(text, plain_.string()); });
   }
 
   void check(const io::ReadOptions& options, bool compress) {
-    ReadOutcome outcome = outcome_of([&] {
+    auto outcome = outcome_of([&] {
       io::ByteSource source((compress ? compressed_ : plain_).string());
-      return io::read_matrix_market(source, SourceIndex::row, options);
+      return Readers::parallel(source, options);
     });
     if (compress && !outcome.error.empty()) {
       outcome.error.replace(0, compressed_.string().size(), plain_.string());
@@ -50,16 +74,20 @@ class BothReaders {
 
  private:
   TemporaryDirectory files_;
-  fs::path plain_ = files_ / "graph.mtx";
-  fs::path compressed_ = files_ / "graph.mtx.gz";
+  fs::path plain_ = files_ / "graph";
+  fs::path compressed_ = files_ / "graph.gz";
   std::string text_;
-  ReadOutcome expected_;
+  ReadOutcome<typename Readers::Graph> expected_;
 };
 
-std::vector<std::string> conformance_texts() {
+using MatrixMarketBoth = BothReaders<MatrixMarketReaders>;
+using EdgeListBoth = BothReaders<EdgeListReaders>;
+
+/// The texts of all files below a directory.
+std::vector<std::string> texts_of(const char* directory) {
   std::vector<fs::path> paths;
   for (const fs::directory_entry& file :
-       fs::recursive_directory_iterator(source_dir() / "tests/data/conformance")) {
+       fs::recursive_directory_iterator(source_dir() / directory)) {
     if (file.is_regular_file()) paths.push_back(file.path());
   }
   std::sort(paths.begin(), paths.end());  // the same mutations everywhere
@@ -95,6 +123,25 @@ std::string long_text(bool weighted, Random& random) {
   }
   return "%%MatrixMarket matrix coordinate " + std::string(weighted ? "real" : "pattern") +
          " general\n12345678 12345678 " + std::to_string(long_text_entries) + "\n" + text;
+}
+
+/// An edge list with lines of every kind that is accepted, in more than one block of 64 KiB. Labels
+/// are below `range`, 0: any; most of few nodes, as in graphs.
+std::string long_edge_list(bool weighted, std::uint64_t range, Random& random) {
+  std::vector<std::uint64_t> nodes(500);
+  for (std::uint64_t& node : nodes) node = range == 0 ? random() : random() % range;
+  std::string text = "# Nodes: 1 Edges: 1\n# FromNodeId\tToNodeId\n";
+  for (int e = 0; e < long_text_entries; ++e) {
+    const auto id = [&] { return std::to_string(nodes[random() % nodes.size()]); };
+    text += id() + (random() % 2 ? '\t' : ' ') + id();
+    static constexpr std::array<const char*, 6> weights = {" 1",   "\t0.25", " 12345678.1234567",
+                                                           " 1e5", " .5",    "  +1"};
+    if (weighted) text += weights[random() % weights.size()];
+    static constexpr std::array<const char*, 7> ends = {
+        "\n", "\r\n", " \n", "\n\n", "\n% note\n", "\n# 1 2 3\n", "\n \t\n"};
+    text += ends[random() % 64 == 0 ? random() % ends.size() : 0];
+  }
+  return text;
 }
 
 /// Changes a text in one place or three.
@@ -136,9 +183,10 @@ std::string mutate(std::string text, Random& random) {
 
 }  // namespace
 
-TEST_CASE("both readers agree on every conformance file, for all block sizes and threads") {
-  for (const std::string& text : conformance_texts()) {
-    BothReaders readers(text);
+TEST_CASE_TEMPLATE("both readers agree on every conformance file, for all block sizes and threads",
+                   Readers, MatrixMarketReaders, EdgeListReaders) {
+  for (const std::string& text : texts_of(Readers::corpus)) {
+    BothReaders<Readers> readers(text);
     for (const std::size_t block_bytes : block_sizes) {
       for (int threads = 1; threads <= most_threads; ++threads) {
         readers.check({.threads = threads, .block_bytes = block_bytes}, threads % 2 == 0);
@@ -147,13 +195,14 @@ TEST_CASE("both readers agree on every conformance file, for all block sizes and
   }
 }
 
-TEST_CASE("both readers agree on mutations of the conformance files") {
+TEST_CASE_TEMPLATE("both readers agree on mutations of the conformance files", Readers,
+                   MatrixMarketReaders, EdgeListReaders) {
   Random random(20);
-  const std::vector<std::string> texts = conformance_texts();
+  const std::vector<std::string> texts = texts_of(Readers::corpus);
   int refused = 0, read = 0;
   for (int round = 0; round < 20; ++round) {
     for (const std::string& text : texts) {
-      BothReaders readers(mutate(text, random));
+      BothReaders<Readers> readers(mutate(text, random));
       ++(readers.refused() ? refused : read);
       for (const std::size_t block_bytes : block_sizes) {
         readers.check(
@@ -170,23 +219,66 @@ TEST_CASE("both readers agree on long files and mutations of them") {
   Random random(21);
   for (const bool weighted : {false, true}) {
     const std::string text = long_text(weighted, random);
-    CHECK_FALSE(BothReaders(text).refused());
+    CHECK_FALSE(MatrixMarketBoth(text).refused());
     const std::string count = " " + std::to_string(long_text_entries) + "\n";
     for (const int declared : {0, 1, 5000, long_text_entries - 1, long_text_entries + 1}) {
       std::string miscounted = text;
       miscounted.replace(text.find(count), count.size(), " " + std::to_string(declared) + "\n");
-      BothReaders readers(miscounted);
+      MatrixMarketBoth readers(miscounted);
       CHECK(readers.refused());
       for (int threads = 1; threads <= most_threads; ++threads) {
         readers.check({.threads = threads, .block_bytes = 1000}, false);
       }
     }
     for (int round = 0; round < 40; ++round) {
-      BothReaders readers(round == 0 ? text : mutate(text, random));
+      MatrixMarketBoth readers(round == 0 ? text : mutate(text, random));
       for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes[3]}) {
         readers.check(
             {.threads = 1 + static_cast<int>(random() % most_threads), .block_bytes = block_bytes},
             random() % 8 == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("both readers agree on long edge lists and mutations of them") {
+  Random random(23);
+  for (const std::uint64_t range : {std::uint64_t{500}, std::uint64_t{1} << 33, std::uint64_t{0}}) {
+    for (const bool weighted : {false, true}) {
+      const std::string text = long_edge_list(weighted, range, random);
+      CHECK_FALSE(EdgeListBoth(text).refused());
+      for (int round = 0; round < 15; ++round) {
+        EdgeListBoth readers(round == 0 ? text : mutate(text, random));
+        for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes[3]}) {
+          readers.check({.threads = 1 + static_cast<int>(random() % most_threads),
+                         .block_bytes = block_bytes},
+                        random() % 8 == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the matrix built from an edge list is that of the simple reader's") {
+  Random random(24);
+  const TemporaryDirectory files;
+  const std::string path = (files / "graph").string();
+  for (const std::uint64_t range : {std::uint64_t{500}, std::uint64_t{0}}) {
+    for (const bool weighted : {false, true}) {
+      const std::string text = long_edge_list(weighted, range, random);
+      write_file(path, text);
+      for (const SourceIndex source_index : {SourceIndex::row, SourceIndex::column}) {
+        io::LabelledEdgeList simple = simple_read_edges(text, path, source_index);
+        const TransitionMatrix expected = make_transition_matrix(std::move(simple.edges));
+        for (const int threads : {1, 5}) {
+          io::ByteSource source(path);
+          io::GraphReader reader(source, io::GraphFormat::edge_list,
+                                 {.threads = threads, .block_bytes = 5000});
+          reader.read(source_index);
+          CHECK(reader.link_count() == long_text_entries);
+          CHECK(same_bits(reader.build(), expected));
+          CHECK(same_bits(reader.take_labels(), simple.labels));
+        }
       }
     }
   }
@@ -208,10 +300,7 @@ TEST_CASE("the matrix built as a file is read is that of its edge list") {
         TransitionMatrixBuilder builder(reader.shape());
         reader.read_into(builder, source_index);
         const TransitionMatrix matrix = builder.build(3);
-        CHECK(same_bits(matrix.in_links.row_offsets, expected.in_links.row_offsets));
-        CHECK(same_bits(matrix.in_links.column_indices, expected.in_links.column_indices));
-        CHECK(same_bits(matrix.in_links.values, expected.in_links.values));
-        CHECK(same_bits(matrix.inverse_out_weight, expected.inverse_out_weight));
+        CHECK(same_bits(matrix, expected));
       }
     }
   }
@@ -223,7 +312,7 @@ TEST_CASE("a last line is too long from the same length on for files and streams
   for (const std::size_t length : {longest - 1, longest, longest + 1}) {
     std::string line = "1 1";
     line.resize(length, ' ');
-    BothReaders readers(header + line);
+    MatrixMarketBoth readers(header + line);
     CHECK(readers.refused() == (length >= longest));
     for (const bool streamed : {false, true}) {
       readers.check({.threads = 2, .block_bytes = longest}, streamed);
@@ -235,10 +324,37 @@ TEST_CASE("a last line is too long from the same length on for files and streams
 TEST_CASE("of several bad lines the first is reported, whoever meets it") {
   std::string text = "%%MatrixMarket matrix coordinate pattern general\n9 9 3000\n";
   for (int e = 0; e < 3000; ++e) text += e % 7 == 5 ? "1 10\n" : "1 2\n";
-  BothReaders readers(text);
+  MatrixMarketBoth readers(text);
   REQUIRE(readers.refused());
   for (int round = 0; round < 50; ++round) {
     readers.check({.threads = 1 + round % most_threads, .block_bytes = 16}, false);
+  }
+}
+
+TEST_CASE("of several bad links the first is reported, whoever meets it") {
+  std::string text = "# a comment\n";
+  for (int e = 0; e < 3000; ++e) text += e % 7 == 5 ? "1 x\n" : "1 2\n";
+  EdgeListBoth readers(text);
+  REQUIRE(readers.refused());
+  for (int round = 0; round < 50; ++round) {
+    readers.check({.threads = 1 + round % most_threads, .block_bytes = 16}, false);
+  }
+}
+
+TEST_CASE("comments of an edge list may be longer than any block, its links may not") {
+  constexpr std::size_t longest = io::LineBlocks::longest_line;
+  const std::string comment = "# " + std::string(3 * longest, 'c') + "\n";
+  std::string between = comment, before_bad = "1 2\n";
+  between.append("1 2\n").append(comment).append("%").append(comment).append("2 3\n");
+  before_bad.append(comment).append("3 ").append(longest, ' ').append("4\n");
+  for (const std::string& text :
+       {between, comment + comment, before_bad, std::string(longest + 1, '7'),
+        "1 2\n3" + std::string(longest - 1, ' ')}) {
+    EdgeListBoth readers(text);
+    for (const bool streamed : {false, true}) {
+      readers.check({.threads = 2, .block_bytes = longest}, streamed);
+      readers.check({.threads = 2, .block_bytes = 1000}, streamed);
+    }
   }
 }
 

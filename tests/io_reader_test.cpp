@@ -264,16 +264,16 @@ TEST_CASE("text parses the same whatever pieces it is cut into") {
       .field = io::MatrixMarketHeader::Field::real, .node_count = 3, .entries = 4, .lines = 2};
   using Entry = std::tuple<NodeId, NodeId, double>;
   const auto parse = [&header](const std::string& lines, std::vector<Entry>& entries) {
-    io::EntriesResult result;
+    io::MatrixEntries result;
     io::parse_entries(lines, header, result);
     CHECK_FALSE(result.fault.has_value());
     for (std::size_t e = 0; e < result.entry_count(); ++e) {
-      entries.emplace_back(result.rows[e], result.columns[e], result.weights[e]);
+      entries.emplace_back(result.first[e], result.second[e], result.weights[e]);
     }
     return result;
   };
   std::vector<Entry> whole;
-  const io::EntriesResult result = parse(text, whole);
+  const io::MatrixEntries result = parse(text, whole);
   CHECK(result.lines == 6);
   CHECK(result.others == std::vector<std::uint32_t>{2, 3});
   CHECK(whole == std::vector<Entry>{{0, 1, 1.5}, {1, 2, 400}, {2, 0, 0}, {1, 1, 7}});

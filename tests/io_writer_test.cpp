@@ -20,7 +20,7 @@ const std::vector<NodeId> order = {1, 3, 0, 2};
 
 std::string written(io::ScoreFormat format, const std::string& comment = {}) {
   std::ostringstream out;
-  io::write_scores(out, format, scores, order, comment);
+  io::write_scores(out, format, scores, order, {}, comment);
   return out.str();
 }
 
@@ -72,6 +72,50 @@ TEST_CASE("npy is NumPy's format: magic, padded header, little-endian float64") 
   REQUIRE(bytes.size() == 10 + header + sizeof(double) * scores.size());
   CHECK(std::memcmp(bytes.data() + 10 + header, scores.data(), sizeof(double) * scores.size()) ==
         0);
+}
+
+TEST_CASE("every format shows labels where nodes have them") {
+  const NodeLabels labels = {0, 7, 9007199254740993, 18446744073709551615u};
+  const auto labelled = [&](io::ScoreFormat format) {
+    std::ostringstream out;
+    io::write_scores(out, format, scores, order, labels, "comment");
+    return out.str();
+  };
+  CHECK(labelled(io::ScoreFormat::tsv) ==
+        "rank\tnode\tscore\n1\t7\t0.3333333333333333\n"
+        "2\t18446744073709551615\t0.30000000000000004\n3\t0\t0.1\n4\t9007199254740993\t5e-324\n");
+  CHECK(labelled(io::ScoreFormat::csv).ends_with("\n3,0,0.1\n4,9007199254740993,5e-324\n"));
+  const auto json = nlohmann::json::parse(labelled(io::ScoreFormat::json));
+  for (std::size_t place = 0; place < 4; ++place) {
+    CHECK(json[place]["node"].get<std::uint64_t>() == labels[order[place]]);
+  }
+  CHECK(labelled(io::ScoreFormat::matrix_market) ==
+        "%%MatrixMarket matrix array real general\n% comment\n"
+        "% the nodes, in the order of their scores:\n% 0\n% 7\n% 9007199254740993\n"
+        "% 18446744073709551615\n4 1\n0.1\n0.3333333333333333\n5e-324\n0.30000000000000004\n");
+}
+
+TEST_CASE("npy of labelled nodes is an array of records") {
+  NodeLabels labels(10'000);
+  std::vector<double> many(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    labels[i] = i * i << 30;
+    many[i] = 1.0 / static_cast<double>(i + 1);
+  }
+  std::ostringstream out;
+  io::write_scores(out, io::ScoreFormat::npy, many, {}, labels);
+  const std::string bytes = out.str();
+  const std::size_t header = bytes.find('\n') + 1;
+  CHECK(header % 64 == 0);
+  CHECK(bytes.find("'descr': [('node', '<u8'), ('score', '<f8')], 'fortran_order': False, "
+                   "'shape': (10000,)") != std::string::npos);
+  REQUIRE(bytes.size() == header + 16 * labels.size());
+  bool same = true;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    same = same && std::memcmp(bytes.data() + header + 16 * i, &labels[i], 8) == 0 &&
+           std::memcmp(bytes.data() + header + 16 * i + 8, &many[i], 8) == 0;
+  }
+  CHECK(same);
 }
 
 TEST_CASE("format names are the extensions") {
@@ -147,7 +191,10 @@ TEST_CASE("a file appears whole or not at all") {
 TEST_CASE("the report is JSON with every field") {
   io::Report report;
   report.graph = {.path = "a\"b\xff.mtx",
+                  .format = "edges",
                   .nodes = 4,
+                  .smallest_node = 7,
+                  .largest_node = 18446744073709551615u,
                   .entries = 5,
                   .links = 6,
                   .dangling = 1,
@@ -180,7 +227,10 @@ TEST_CASE("the report is JSON with every field") {
   const auto json = nlohmann::json::parse(out.str());
   CHECK(json["schema_version"] == 1);
   CHECK(json["graph"]["path"].get<std::string>().starts_with("a\"b"));
+  CHECK(json["graph"]["format"] == "edges");
   CHECK(json["graph"]["nodes"] == 4);
+  CHECK(json["graph"]["smallest_node"] == 7);
+  CHECK(json["graph"]["largest_node"].get<std::uint64_t>() == 18446744073709551615u);
   CHECK(json["graph"]["entries"] == 5);
   CHECK(json["graph"]["links"] == 6);
   CHECK(json["graph"]["dangling"] == 1);

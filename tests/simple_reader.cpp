@@ -1,8 +1,15 @@
 #include "tests/simple_reader.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "io/line_blocks.hpp"
 #include "io/matrix_market_entries.hpp"
@@ -14,14 +21,21 @@ using io::LineFault;
 using io::ParseFault;
 
 /// A line that is long may be blank at the front of it, or a comment.
-void require_short(std::string_view line, std::uint64_t number) {
+void require_short(std::string_view line, std::uint64_t number, std::string_view comment_marks) {
   if (line.size() < io::LineBlocks::longest_line) return;
   const std::string_view front = line.substr(0, io::LineBlocks::longest_line);
-  if (number == 1) throw LineFault{1, ParseFault::bad_banner, "found " + io::quoted(front)};
   const auto first = std::find_if_not(front.begin(), front.end(), io::is_blank);
-  if (first != front.end() && *first != '%') {
+  if (first != front.end() && comment_marks.find(*first) == std::string_view::npos) {
     throw LineFault{number, ParseFault::line_too_long, ""};
   }
+}
+
+/// Cuts the next line off the front of the text.
+std::string_view take_line(std::string_view& text) {
+  const std::size_t newline = text.find('\n');
+  const std::string_view line = text.substr(0, newline);
+  text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+  return line;
 }
 
 io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
@@ -30,10 +44,12 @@ io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
   EdgeList edges;
   std::uint64_t lines = 0;
   while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    const std::string_view line = text.substr(0, newline);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-    require_short(line, ++lines);
+    const std::string_view line = take_line(text);
+    if (++lines == 1 && line.size() >= io::LineBlocks::longest_line) {
+      throw LineFault{1, ParseFault::bad_banner,
+                      "found " + io::quoted(line.substr(0, io::LineBlocks::longest_line))};
+    }
+    require_short(line, lines, "%");
     if (!header) {
       header = header_parser.feed(line);
       continue;
@@ -45,7 +61,7 @@ io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
         throw LineFault{1, ParseFault::too_many_entries,
                         std::to_string(header->entries) + " were declared"};
       }
-      edges.add_entry(source_index, entry->row, entry->column);
+      edges.add_entry(source_index, entry->first, entry->second);
       if (header->field != io::MatrixMarketHeader::Field::pattern) {
         edges.weights.push_back(entry->weight);
       }
@@ -65,15 +81,167 @@ io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
   return {*header, std::move(edges)};
 }
 
+// Edge lists.
+
+std::vector<std::string> fields_of(std::string_view line) {
+  std::vector<std::string> fields(1);
+  for (const char c : line) {
+    if (c != ' ' && c != '\t' && c != '\r') {
+      fields.back() += c;
+    } else if (!fields.back().empty()) {
+      fields.emplace_back();
+    }
+  }
+  if (fields.back().empty()) fields.pop_back();
+  return fields;
+}
+
+/// Whether the text from `at` on is digits, at least one; moves behind them.
+bool skip_digits(const std::string& text, std::size_t& at) {
+  const std::size_t begin = at;
+  while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+  return at > begin;
+}
+
+/// Throws a fault of line 1, or what every line with a NUL is called.
+[[noreturn]] void refuse(std::string_view line, ParseFault fault, const std::string& field) {
+  if (line.find('\0') != std::string_view::npos) {
+    throw LineFault{1, ParseFault::binary_data, "a NUL byte"};
+  }
+  throw LineFault{1, fault, field.empty() ? "the line ends" : "found " + io::quoted(field)};
+}
+
+std::uint64_t simple_id(std::string_view line, const std::string& field, ParseFault fault) {
+  const std::string digits = field.substr(field.starts_with('+') ? 1 : 0);
+  std::size_t at = 0;
+  if (!skip_digits(digits, at) || at != digits.size()) refuse(line, fault, field);
+  errno = 0;
+  const std::uint64_t id = std::strtoull(digits.c_str(), nullptr, 10);
+  if (errno == ERANGE) refuse(line, ParseFault::id_too_large, field);
+  return id;
+}
+
+/// Whether it is a number as strtod() and std::from_chars() agree on it: no hexadecimal.
+bool is_decimal(const std::string& number) {
+  std::size_t at = number.starts_with('-') ? 1 : 0;
+  const bool before = skip_digits(number, at);
+  bool after = false;
+  if (at < number.size() && number[at] == '.') after = skip_digits(number, ++at);
+  if (!before && !after) return false;
+  if (at < number.size() && (number[at] == 'e' || number[at] == 'E')) {
+    ++at;
+    if (at < number.size() && (number[at] == '+' || number[at] == '-')) ++at;
+    if (!skip_digits(number, at)) return false;
+  }
+  return at == number.size();
+}
+
+/// "inf", "infinity", "nan", "nan(...)", perhaps negative, in any case.
+bool is_not_finite_word(std::string word) {
+  if (word.starts_with('-')) word.erase(0, 1);
+  for (char& c : word) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  if (word == "inf" || word == "infinity" || word == "nan") return true;
+  if (!word.starts_with("nan(") || !word.ends_with(')')) return false;
+  return std::all_of(word.begin() + 4, word.end() - 1, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '_';
+  });
+}
+
+double simple_weight(std::string_view line, const std::string& field) {
+  const bool plus = field.size() > 1 && field[0] == '+' && field[1] != '-';
+  const std::string number = field.substr(plus ? 1 : 0);
+  if (is_not_finite_word(number)) refuse(line, ParseFault::weight_not_finite, field);
+  if (!is_decimal(number)) refuse(line, ParseFault::bad_weight, field);
+  const double weight = std::strtod(number.c_str(), nullptr);
+  if (!std::isfinite(weight)) refuse(line, ParseFault::weight_not_finite, field);
+  const std::string digits = number.substr(0, number.find_first_of("eE"));
+  if (digits.starts_with('-') && digits.find_first_of("123456789") != std::string::npos) {
+    refuse(line, ParseFault::negative_weight, field);
+  }
+  return std::fabs(weight);
+}
+
+struct SimpleLink {
+  std::uint64_t source, target;
+};
+
+io::LabelledEdgeList read_edges(std::string_view text, SourceIndex source_index) {
+  const auto is_comment = [](const std::string& field) {
+    return field[0] == '#' || field[0] == '%';
+  };
+  std::vector<SimpleLink> links;
+  EdgeList edges;
+  std::uint64_t lines = 0;
+  std::optional<bool> weighted;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    require_short(line, ++lines, "#%");
+    const std::vector<std::string> fields = fields_of(line);
+    try {
+      if (lines == 1 && !fields.empty() && strcasecmp(fields[0].c_str(), "%%MatrixMarket") == 0) {
+        throw LineFault{1, ParseFault::banner_in_edge_list, ""};
+      }
+      if (fields.empty() || is_comment(fields[0])) continue;
+      if (!weighted) weighted = fields.size() > 2 && !is_comment(fields[2]);
+      const auto field = [&](std::size_t f) { return f < fields.size() ? fields[f] : ""; };
+      SimpleLink link{simple_id(line, field(0), ParseFault::bad_first_id),
+                      simple_id(line, field(1), ParseFault::bad_second_id)};
+      if (source_index == SourceIndex::column) std::swap(link.source, link.target);
+      if (*weighted) {
+        if (fields.size() == 2) refuse(line, ParseFault::missing_weight, "");
+        edges.weights.push_back(simple_weight(line, fields[2]));
+      } else if (fields.size() > 2 && !is_comment(fields[2])) {
+        refuse(line, ParseFault::unexpected_weight, fields[2]);
+      }
+      const std::size_t expected = *weighted ? 3 : 2;
+      if (fields.size() > expected) {
+        refuse(line, ParseFault::trailing_characters, fields[expected]);
+      }
+      links.push_back(link);
+    } catch (LineFault& fault) {
+      fault.line = lines;
+      throw;
+    }
+  }
+  if (links.empty()) {
+    throw LineFault{std::max<std::uint64_t>(lines, 1), ParseFault::no_links, ""};
+  }
+  std::map<std::uint64_t, NodeId> nodes;
+  for (const SimpleLink& link : links) nodes[link.source] = nodes[link.target] = 0;
+  NodeLabels labels;
+  for (auto& [label, node] : nodes) {
+    node = static_cast<NodeId>(labels.size());
+    labels.push_back(label);
+  }
+  if (labels.front() == 1 && labels.back() == labels.size()) labels.clear();
+  for (const SimpleLink& link : links) {
+    edges.sources.push_back(nodes.at(link.source));
+    edges.targets.push_back(nodes.at(link.target));
+  }
+  edges.node_count = static_cast<NodeId>(nodes.size());
+  return {std::move(edges), std::move(labels)};
+}
+
+/// Lets a LineFault out as the ParseError of a file.
+template <class Read>
+auto name_fault(const std::string& name, Read read) {
+  try {
+    return read();
+  } catch (const LineFault& fault) {
+    throw io::ParseError(name, fault.line, fault.fault, fault.detail);
+  }
+}
+
 }  // namespace
 
 io::MatrixMarketGraph simple_read(const std::string& text, const std::string& name,
                                   SourceIndex source_index) {
-  try {
-    return read(text, source_index);
-  } catch (const LineFault& fault) {
-    throw io::ParseError(name, fault.line, fault.fault, fault.detail);
-  }
+  return name_fault(name, [&] { return read(text, source_index); });
+}
+
+io::LabelledEdgeList simple_read_edges(const std::string& text, const std::string& name,
+                                       SourceIndex source_index) {
+  return name_fault(name, [&] { return read_edges(text, source_index); });
 }
 
 }  // namespace pagerank::tests

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <string>
 
+#include "core/transition_matrix.hpp"
+#include "io/edge_list_reader.hpp"
 #include "io/input_error.hpp"
 #include "io/matrix_market_reader.hpp"
 
@@ -13,14 +15,21 @@ namespace pagerank::tests {
 [[nodiscard]] io::MatrixMarketGraph simple_read(const std::string& text, const std::string& name,
                                                 SourceIndex source_index);
 
+/// What EdgeListReader is held against: line by line, field by field, numbers by the C library, and
+/// the nodes numbered by a std::map.
+[[nodiscard]] io::LabelledEdgeList simple_read_edges(const std::string& text,
+                                                     const std::string& name,
+                                                     SourceIndex source_index);
+
 /// What a reader made of a file.
+template <class Graph>
 struct ReadOutcome {
   std::string error;  ///< Empty: `graph` was read.
-  io::MatrixMarketGraph graph;
+  Graph graph;
 };
 
 template <class Read>
-[[nodiscard]] ReadOutcome outcome_of(Read read) {
+[[nodiscard]] auto outcome_of(Read read) -> ReadOutcome<decltype(read())> {
   try {
     return {"", read()};
   } catch (const io::InputError& error) {
@@ -34,12 +43,31 @@ template <class T>
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-[[nodiscard]] inline bool same(const ReadOutcome& a, const ReadOutcome& b) {
-  const EdgeList &x = a.graph.edges, &y = b.graph.edges;
-  return a.error == b.error && a.graph.header.lines == b.graph.header.lines &&
-         x.node_count == y.node_count && x.undirected == y.undirected &&
-         same_bits(x.sources, y.sources) && same_bits(x.targets, y.targets) &&
-         same_bits(x.weights, y.weights);
+[[nodiscard]] inline bool same_bits(const EdgeList& a, const EdgeList& b) {
+  return a.node_count == b.node_count && a.undirected == b.undirected &&
+         same_bits(a.sources, b.sources) && same_bits(a.targets, b.targets) &&
+         same_bits(a.weights, b.weights);
+}
+
+[[nodiscard]] inline bool same_bits(const io::MatrixMarketGraph& a,
+                                    const io::MatrixMarketGraph& b) {
+  return a.header.lines == b.header.lines && same_bits(a.edges, b.edges);
+}
+
+[[nodiscard]] inline bool same_bits(const io::LabelledEdgeList& a, const io::LabelledEdgeList& b) {
+  return same_bits(a.labels, b.labels) && same_bits(a.edges, b.edges);
+}
+
+[[nodiscard]] inline bool same_bits(const TransitionMatrix& a, const TransitionMatrix& b) {
+  return same_bits(a.in_links.row_offsets, b.in_links.row_offsets) &&
+         same_bits(a.in_links.column_indices, b.in_links.column_indices) &&
+         same_bits(a.in_links.values, b.in_links.values) &&
+         same_bits(a.inverse_out_weight, b.inverse_out_weight) && a.dangling == b.dangling;
+}
+
+template <class Graph>
+[[nodiscard]] bool same(const ReadOutcome<Graph>& a, const ReadOutcome<Graph>& b) {
+  return a.error == b.error && same_bits(a.graph, b.graph);
 }
 
 }  // namespace pagerank::tests

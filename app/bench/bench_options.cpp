@@ -187,7 +187,8 @@ std::string bench_help_text() {
   std::ostringstream text;
   text << "pagerank-bench spmv|solve|reduce|load|build [options] GRAPH...\n"
           "pagerank-bench --write FILE.mtx [options] GRAPH\n\n"
-          "Times every kernel on each GRAPH, a Matrix Market file or a graph that it makes,\n"
+          "Times every kernel on each GRAPH, a Matrix Market file, an edge list (.txt, .el, .wel,\n"
+          ".tsv, .edges, .edgelist) or a graph that it makes,\n"
           "NAME[:SCALExLINKS][:seed=N][:scramble][:symmetric]:\n\n";
   for (const GraphPreset& preset : graph_presets()) {
     text << "  " << preset.name << std::string(12 - preset.name.size(), ' ') << preset.text << '\n';

@@ -17,7 +17,7 @@
 #include "app/options.hpp"
 #include "io/atomic_file.hpp"
 #include "io/benchmark_report.hpp"
-#include "io/matrix_market_reader.hpp"
+#include "io/graph_reader.hpp"
 #include "io/matrix_market_writer.hpp"
 
 namespace pagerank::app::bench {
@@ -34,8 +34,9 @@ NamedGraph load(const BenchOptions& options, const std::string& graph) {
     return {describe(*recipe), generate_graph(*recipe, options.threads)};
   }
   io::ByteSource source(graph);
+  const io::GraphFormat format = io::format_of(source, graph);
   return {graph,
-          io::read_matrix_market(source, options.source, {.threads = options.threads}).edges};
+          io::read_graph(source, format, options.source, {.threads = options.threads}).edges};
 }
 
 /// What cannot be read or written is found before anything is measured for an hour.

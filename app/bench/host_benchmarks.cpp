@@ -12,9 +12,8 @@
 
 #include "app/bench/benchmarks.hpp"
 #include "core/parallel.hpp"
-#include "core/transition_builder.hpp"
 #include "io/byte_source.hpp"
-#include "io/matrix_market_reader.hpp"
+#include "io/graph_reader.hpp"
 
 namespace pagerank::app::bench {
 namespace {
@@ -109,10 +108,10 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
   }
   const auto load = [&] {
     io::ByteSource source(path);
-    io::MatrixMarketReader reader(source, {.threads = options.threads});
-    TransitionMatrixBuilder builder(reader.shape());
-    reader.read_into(builder, options.source);
-    const TransitionMatrix matrix = builder.build(options.threads);
+    const io::GraphFormat format = io::format_of(source, path);
+    io::GraphReader reader(source, format, {.threads = options.threads});
+    reader.read(options.source);
+    const TransitionMatrix matrix = reader.build();
     table.nodes = matrix.node_count();
     table.links = matrix.link_count();
   };

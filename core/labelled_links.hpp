@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/array.hpp"
+#include "core/edge_list.hpp"
+#include "core/page_array.hpp"
+#include "core/transition_builder.hpp"
+#include "core/types.hpp"
+
+namespace pagerank {
+
+/// What nodes are called outside the program: the label of each, ascending. Empty: node i, counted
+/// from 0, is called i + 1.
+using NodeLabels = Array<std::uint64_t>;
+
+/// What node is called outside, by such labels.
+[[nodiscard]] inline std::uint64_t label_of(NodeId node, std::span<const std::uint64_t> labels) {
+  return labels.empty() ? std::uint64_t{node} + 1 : labels[node];
+}
+
+/// Links between nodes that any 64-bit numbers name, collected piece by piece, from several
+/// threads. Once all are there the nodes that occur are numbered in order of their labels: so the
+/// numbers do not depend on who saw which label first, nor on the order of the links, and equal
+/// scores are ranked by label. 8 bytes a link (16 if some label of its piece is 2^32 or more), 8
+/// more with weights.
+///
+/// Numbering takes two ways. Where labels lie close together (up to 16 times as many values in
+/// their range as there are links) those that occur are marked in an array of bits, and a node's
+/// number is the count of the bits before its own. Elsewhere each piece's labels are distributed
+/// over hash tables small enough for the cache, each distinct label gets a place in its table, and
+/// only the distinct ones are sorted (by radix).
+class LabelledLinks {
+ public:
+  /// Adds links, the `piece`th of the graph: as TransitionMatrixBuilder::add() has it, but for
+  /// the labels.
+  void add(std::size_t piece, std::span<const std::uint64_t> sources,
+           std::span<const std::uint64_t> targets, std::span<const double> weights);
+
+  [[nodiscard]] EdgeIndex link_count() const;
+
+  /// Once all links are there, and once only: numbers the nodes. Throws std::length_error if there
+  /// are more than `most_nodes`.
+  void number_nodes(int threads = 0, std::uint64_t most_nodes = max_node_count);
+
+  /// After number_nodes():
+  [[nodiscard]] NodeId node_count() const { return node_count_; }
+  [[nodiscard]] NodeLabels take_labels() { return std::move(labels_); }
+
+  /// Hands all links to a builder and forgets them, piece by piece.
+  void move_into(TransitionMatrixBuilder& builder, int threads = 0);
+
+  /// All links in order, forgetting them.
+  [[nodiscard]] EdgeList take_edges();
+
+ private:
+  /// Labels, their halves apart; once they are numbered, node ids in `low`.
+  struct Ends {
+    PageArray<std::uint32_t> low;
+    PageArray<std::uint32_t> high;  ///< Empty: all 0.
+
+    void assign(std::span<const std::uint64_t> labels);
+    [[nodiscard]] std::uint64_t label(std::size_t i) const {
+      return low[i] | (high.empty() ? 0 : std::uint64_t{high[i]} << 32);
+    }
+  };
+  struct Piece {
+    Ends sources, targets;
+    PageArray<double> weights;
+    std::uint64_t least = 0, most = 0;  ///< Labels.
+  };
+
+  void number_close_labels(std::uint64_t least, std::uint64_t most, int threads,
+                           std::uint64_t most_nodes);
+  void number_any_labels(int threads, std::uint64_t most_nodes);
+  void set_labels(NodeLabels labels);
+
+  std::mutex mutex_;  ///< Guards the vector, not its elements.
+  std::vector<Piece> pieces_;
+  NodeId node_count_ = 0;
+  NodeLabels labels_;
+};
+
+}  // namespace pagerank

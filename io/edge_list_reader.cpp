@@ -1,0 +1,66 @@
+#include "io/edge_list_reader.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "io/edge_list_lines.hpp"
+#include "io/graph_format.hpp"
+
+namespace pagerank::io {
+
+EdgeListReader::EdgeListReader(ByteSource& source, const ReadOptions& options)
+    : text_(source, options, edge_list_rules), threads_(options.threads) {
+  text_.name_faults([this] {
+    while (const std::optional<std::string_view> line = text_.peek_line()) {
+      if (text_.lines() == 0 && is_matrix_market_banner(*line)) {
+        throw LineFault{1, ParseFault::banner_in_edge_list, ""};
+      }
+      const LinkLineKind kind = kind_of_link_line(*line);
+      weighted_ = kind == LinkLineKind::weighted;
+      if (kind != LinkLineKind::none) return;
+      text_.drop_line();
+    }
+  });
+}
+
+EdgeIndex EdgeListReader::expected_links() const {
+  const std::string_view read = text_.rest_of_block();
+  const std::optional<std::uint64_t> size = text_.source().size();
+  if (!size || read.empty()) return 0;
+  const auto lines = static_cast<double>(std::count(read.begin(), read.end(), '\n') + 1);
+  return static_cast<EdgeIndex>(static_cast<double>(*size) * lines /
+                                static_cast<double>(read.size()));
+}
+
+void EdgeListReader::read_into(LabelledLinks& links, SourceIndex source_index) {
+  BlockLedger ledger = text_.ledger();
+  text_.parse_blocks<std::uint64_t>(
+      ledger,
+      [this](std::string_view text, LinkEntries& entries) {
+        parse_links(text, weighted_, entries);
+      },
+      [&](std::size_t block, const LinkEntries& entries) {
+        const bool by_row = source_index == SourceIndex::row;
+        links.add(block, by_row ? entries.first : entries.second,
+                  by_row ? entries.second : entries.first, entries.weights);
+      });
+  if (ledger.entries() == 0) {
+    throw ParseError(text_.source().name(), std::max<std::uint64_t>(ledger.lines(), 1),
+                     ParseFault::no_links, "");
+  }
+  try {
+    links.number_nodes(threads_);
+  } catch (const std::length_error& error) {
+    throw InputError(text_.source().name() + ": " + error.what());
+  }
+}
+
+LabelledEdgeList read_edge_list(ByteSource& source, SourceIndex source_index,
+                                const ReadOptions& options) {
+  LabelledLinks links;
+  EdgeListReader(source, options).read_into(links, source_index);
+  return {links.take_edges(), links.take_labels()};
+}
+
+}  // namespace pagerank::io

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/edge_list.hpp"
+#include "core/labelled_links.hpp"
+#include "io/byte_source.hpp"
+#include "io/graph_text.hpp"
+
+namespace pagerank::io {
+
+/// Reads an edge list (edge_list_lines.hpp) as a graph of the nodes that its links name. Several
+/// threads parse blocks of the text side by side; errors are those of reading line by line, as
+/// MatrixMarketReader has them. Whether the lines have weights is what the first link says.
+class EdgeListReader {
+ public:
+  /// Reads up to the first link.
+  explicit EdgeListReader(ByteSource& source, const ReadOptions& options = {});
+
+  [[nodiscard]] bool weighted() const { return weighted_; }
+
+  /// About how many links the file holds: as many as if all of it were like what was read so far.
+  /// None from a stream.
+  [[nodiscard]] EdgeIndex expected_links() const;
+
+  /// Reads the links, once, and numbers their nodes. `source_index` row: from the first id of a
+  /// line to the second. A ParseError says so if there are none, an InputError if the nodes are
+  /// too many.
+  void read_into(LabelledLinks& links, SourceIndex source_index);
+
+ private:
+  GraphText text_;
+  int threads_;
+  bool weighted_ = false;
+};
+
+struct LabelledEdgeList {
+  EdgeList edges;
+  NodeLabels labels;
+};
+
+/// Reads a whole edge list with EdgeListReader.
+[[nodiscard]] LabelledEdgeList read_edge_list(ByteSource& source, SourceIndex source_index,
+                                              const ReadOptions& options = {});
+
+}  // namespace pagerank::io

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "io/byte_source.hpp"
+
+namespace pagerank::io {
+
+enum class GraphFormat {
+  matrix_market,  ///< As MatrixMarketReader reads it.
+  edge_list       ///< As EdgeListReader reads it.
+};
+
+/// Whether a text that begins with this line is a Matrix Market file, well-formed or not.
+[[nodiscard]] bool is_matrix_market_banner(std::string_view line);
+
+/// The format that a file's name says, with or without .gz behind it: .mtx, or .txt, .el, .wel,
+/// .tsv, .edges and .edgelist. Nothing for other names.
+[[nodiscard]] std::optional<GraphFormat> format_by_name(const std::string& path);
+
+/// What a source, from which nothing was read so far, holds. A Matrix Market banner says so
+/// whatever the name; else the name does; of other names a first line that begins with '#', or with
+/// '%' as KONECT's ("% asym unweighted"), says that it is an edge list. All else is Matrix Market,
+/// for that has a banner to be told by: a table of numbers may be anything.
+[[nodiscard]] GraphFormat format_of(ByteSource& source, const std::string& path);
+
+}  // namespace pagerank::io

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/edge_list.hpp"
+#include "core/labelled_links.hpp"
+#include "core/transition_builder.hpp"
+#include "core/transition_matrix.hpp"
+#include "io/byte_source.hpp"
+#include "io/edge_list_reader.hpp"
+#include "io/graph_format.hpp"
+#include "io/graph_text.hpp"
+#include "io/matrix_market_reader.hpp"
+
+namespace pagerank::io {
+
+/// From a file of any format to the matrix, in two steps that a caller may time, and refuse memory
+/// between.
+class GraphReader {
+ public:
+  /// Reads the header. Throws as the format's reader does, here and below.
+  GraphReader(ByteSource& source, GraphFormat format, const ReadOptions& options = {});
+
+  [[nodiscard]] bool weighted() const;
+  [[nodiscard]] bool symmetric() const;
+
+  /// About how many bytes of memory read() will hold when it is done; 0 if the source does not say.
+  [[nodiscard]] std::uint64_t expected_bytes() const;
+
+  /// Step one, once: all of the text.
+  void read(SourceIndex source_index);
+
+  /// After read():
+  [[nodiscard]] NodeId node_count() const;
+  [[nodiscard]] std::uint64_t entry_count() const { return entries_; }  ///< As stored in the file.
+  [[nodiscard]] EdgeIndex link_count() const;  ///< Directed, as TransitionMatrixBuilder counts.
+  [[nodiscard]] NodeLabels take_labels() { return links_.take_labels(); }
+
+  /// Step two, once.
+  [[nodiscard]] TransitionMatrix build();
+
+ private:
+  int threads_;
+  std::uint64_t entries_ = 0;
+
+  std::optional<MatrixMarketReader> matrix_market_;  ///< One of the two.
+  std::optional<TransitionMatrixBuilder> builder_;   ///< Holds what the first has read,
+
+  std::optional<EdgeListReader> edge_list_;
+  LabelledLinks links_;  ///< and this what the second has.
+};
+
+/// A graph as a list of its links, however its file is written.
+[[nodiscard]] LabelledEdgeList read_graph(ByteSource& source, GraphFormat format,
+                                          SourceIndex source_index,
+                                          const ReadOptions& options = {});
+
+}  // namespace pagerank::io

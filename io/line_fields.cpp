@@ -1,0 +1,129 @@
+#include "io/line_fields.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace pagerank::io {
+namespace {
+
+/// Whether the decimal number in `text` (digits, point, exponent: what from_chars took as out of
+/// range) is too large for a double, rather than too small. Its first significant digit tells.
+bool is_huge(std::string_view text) {
+  long long magnitude = 0;  // decimal places before the first significant digit, then the exponent
+  bool significant = false, fraction = false;
+  std::size_t i = 0;
+  for (; i < text.size() && (is_digit(text[i]) || text[i] == '.'); ++i) {
+    if (text[i] == '.') {
+      fraction = true;
+      continue;
+    }
+    significant = significant || text[i] != '0';
+    if (significant && !fraction) ++magnitude;
+    if (!significant && fraction) --magnitude;
+  }
+  if (i == text.size()) return magnitude > 0;
+  const bool negative = text[i + 1] == '-';
+  const char* first = text.data() + i + 1 + (text[i + 1] == '+' || negative ? 1 : 0);
+  long long exponent = 0;
+  if (std::from_chars(first, text.data() + text.size(), exponent).ec != std::errc{}) {
+    return !negative;
+  }
+  return magnitude + (negative ? -exponent : exponent) > 0;
+}
+
+}  // namespace
+
+std::string_view next_field(std::string_view& rest) {
+  std::size_t begin = 0;
+  while (begin < rest.size() && is_blank(rest[begin])) ++begin;
+  std::size_t end = begin;
+  while (end < rest.size() && !is_blank(rest[end])) ++end;
+  const std::string_view field = rest.substr(begin, end - begin);
+  rest.remove_prefix(end);
+  return field;
+}
+
+NodeId LineFields::index(std::uint64_t size, ParseFault not_a_number, ParseFault out_of_range) {
+  skip_blanks();
+  const char* const field = at_;
+  if (at_ != end_ && *at_ == '+') ++at_;
+  const char* const digits = at_;
+  std::uint64_t value = 0;
+  for (; at_ != end_ && is_digit(*at_); ++at_) {
+    // Larger than any size and its length no longer matters: keep it from wrapping around.
+    if (value <= max_node_count) value = value * 10 + static_cast<unsigned char>(*at_ - '0');
+  }
+  if (at_ == digits || !at_field_end() || value - 1 >= size) {
+    refuse_index(field, size, not_a_number, out_of_range);
+  }
+  return static_cast<NodeId>(value - 1);
+}
+
+void LineFields::refuse(ParseFault fault, std::string detail) const {
+  if (std::find(begin_, end_, '\0') != end_) {
+    throw LineFault{1, ParseFault::binary_data, "a NUL byte"};
+  }
+  throw LineFault{1, fault, std::move(detail)};
+}
+
+void LineFields::refuse_field(ParseFault fault, const char* field) const {
+  const char* field_end = std::find_if(field, end_, is_blank);
+  if (field == field_end) refuse(fault, "the line ends");
+  refuse(fault, "found " + quoted({field, static_cast<std::size_t>(field_end - field)}));
+}
+
+void LineFields::refuse_index(const char* field, std::uint64_t size, ParseFault not_a_number,
+                              ParseFault out_of_range) const {
+  const char* const field_end = std::find_if(field, end_, is_blank);
+  const char* const digits =
+      field + (field != field_end && (*field == '-' || *field == '+') ? 1 : 0);
+  if (digits == field_end || !std::all_of(digits, field_end, is_digit)) {
+    refuse_field(not_a_number, field);
+  }
+  refuse(out_of_range, "found " + quoted({field, static_cast<std::size_t>(field_end - field)}) +
+                           ", expected 1 to " + std::to_string(size));
+}
+
+std::uint64_t LineFields::id(ParseFault not_a_number) {
+  skip_blanks();
+  const char* const field = at_;
+  at_ = std::find_if(at_, end_, is_blank);
+  const char* const digits = field + (field != at_ && *field == '+' ? 1 : 0);
+  if (digits == at_ || !std::all_of(digits, at_, is_digit)) refuse_field(not_a_number, field);
+  std::uint64_t value = 0;
+  if (std::from_chars(digits, at_, value).ec != std::errc{}) {
+    refuse_field(ParseFault::id_too_large, field);
+  }
+  return value;
+}
+
+double LineFields::weight(bool whole) {
+  skip_blanks();
+  const char* const field = at_;
+  at_ = std::find_if(at_, end_, is_blank);
+  const char* number = field;
+  if (at_ - number > 1 && *number == '+' && number[1] != '-') ++number;  // from_chars takes no '+'
+  double out = 0;
+  const auto [parsed, error] = std::from_chars(number, at_, out);
+  if (field == at_ || parsed != at_ || error == std::errc::invalid_argument) {
+    refuse_field(ParseFault::bad_weight, field);
+  }
+  const bool negative = *number == '-';
+  if (error == std::errc::result_out_of_range) {
+    const std::string_view magnitude(number + (negative ? 1 : 0),
+                                     static_cast<std::size_t>(at_ - number) - (negative ? 1 : 0));
+    if (is_huge(magnitude)) refuse_field(ParseFault::weight_not_finite, field);
+    if (negative) refuse_field(ParseFault::negative_weight, field);
+    out = 0;  // the nearest double
+  }
+  if (!std::isfinite(out)) refuse_field(ParseFault::weight_not_finite, field);
+  if (whole && !std::all_of(number + (negative ? 1 : 0), at_, is_digit)) {
+    refuse_field(ParseFault::fractional_weight, field);
+  }
+  if (out < 0) refuse_field(ParseFault::negative_weight, field);
+  return std::abs(out);  // no negative zero
+}
+
+}  // namespace pagerank::io

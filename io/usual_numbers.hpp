@@ -1,0 +1,150 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <system_error>
+
+#include "io/line_fields.hpp"
+
+/// The numbers that nearly all lines of a graph are made of, plain decimal digits, eight characters
+/// at a time. What has any other form is left to LineFields. For little-endian processors.
+namespace pagerank::io::usual {
+
+/// Eight characters as a number whose lowest byte is the first, less '0' each: digits become 0
+/// .. 9.
+inline std::uint64_t load_digits(const char* at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word ^ 0x3030303030303030;
+}
+
+/// The top bit of each of the eight that is no digit, right up to the first such one; what lies
+/// above it may be wrong.
+inline std::uint64_t others_among(std::uint64_t word) {
+  // Adding 0x76 carries into the top bit from 10 on, and into the next byte only from one that is
+  // no digit.
+  return ((word + 0x7676767676767676) | word) & 0x8080808080808080;
+}
+
+/// The value of eight digits: neighbours are joined to pairs, pairs to fours, fours to eight.
+inline std::uint64_t value_of_eight(std::uint64_t word) {
+  word = word * (1 + (10 << 8)) >> 8;
+  word = (word & 0x00FF00FF00FF00FF) * (1 + (100 << 16)) >> 16;
+  return (word & 0x0000FFFF0000FFFF) * (1 + (std::uint64_t{10'000} << 32)) >> 32;
+}
+
+/// The first digits of the eight: how many (0 .. 8), and their value.
+struct Digits {
+  int count;
+  std::uint64_t value;
+};
+[[gnu::always_inline]] inline Digits leading_digits(std::uint64_t word) {
+  const std::uint64_t others = others_among(word);
+  if (others == 0) return {8, value_of_eight(word)};
+  const int first_other = std::countr_zero(others);  // its top bit: 8 * count + 7
+  // What is not there reads as leading zeros; nothing at all stays as it is, and is not looked at.
+  return {first_other / 8, value_of_eight(word << ((7 - first_other) & 63))};
+}
+
+/// Reads a number of 1 to 10 digits at the front of at least 16 characters and moves behind it.
+/// Returns false if there is none.
+[[gnu::always_inline]] inline bool read_index(const char*& at, std::uint64_t& value) {
+  const Digits digits = leading_digits(load_digits(at));
+  value = digits.value;
+  at += digits.count;
+  if (digits.count == 8) [[unlikely]] {
+    for (int more = 0; is_digit(*at); ++at) {
+      if (++more > 2) return false;
+      value = value * 10 + static_cast<unsigned char>(*at - '0');
+    }
+  }
+  return digits.count != 0;
+}
+
+/// Reads a number of 1 to 20 digits, below 2^64, at the front of at least 32 characters and moves
+/// behind it. Returns false if there is none.
+[[gnu::always_inline]] inline bool read_id(const char*& at, std::uint64_t& value) {
+  const Digits digits = leading_digits(load_digits(at));
+  value = digits.value;
+  at += digits.count;
+  if (digits.count == 8) {
+    static constexpr std::array<std::uint64_t, 9> powers = {
+        1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
+    const Digits more = leading_digits(load_digits(at));
+    if (more.count != 0) value = value * powers[static_cast<std::size_t>(more.count)] + more.value;
+    at += more.count;
+    if (more.count == 8) {
+      for (int last = 0; is_digit(*at); ++at) {
+        const auto digit = static_cast<unsigned char>(*at - '0');
+        if (++last > 4 || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, digit, &value)) {
+          return false;
+        }
+      }
+    }
+  }
+  return digits.count != 0;
+}
+
+/// Reads digits[.digits], at most eight and seven of them, at the front of at least 24 characters.
+/// Exact: numbers below 10^15 and powers of ten to 10^7 are doubles, and one division rounds once.
+[[gnu::always_inline]] inline bool read_short_decimal(const char*& at, double& value) {
+  const Digits before = leading_digits(load_digits(at));
+  if (before.count == 0) return false;
+  const char* next = at + before.count;
+  // Signed, for processors turn those into floating point faster.
+  const auto integer = static_cast<std::int64_t>(before.value);
+  if (*next != '.') {
+    value = static_cast<double>(integer);
+    at = next;
+    return !is_digit(*next) && *next != 'e' && *next != 'E';
+  }
+  const Digits after = leading_digits(load_digits(++next));
+  next += after.count;
+  if (after.count == 0 || after.count == 8 || *next == 'e' || *next == 'E') return false;
+  struct Power {
+    std::int64_t whole;
+    double real;
+  };
+  static constexpr std::array<Power, 8> powers = {{{1, 1},
+                                                   {10, 10},
+                                                   {100, 100},
+                                                   {1'000, 1'000},
+                                                   {10'000, 10'000},
+                                                   {100'000, 100'000},
+                                                   {1'000'000, 1'000'000},
+                                                   {10'000'000, 10'000'000}}};
+  const Power& power = powers[static_cast<std::size_t>(after.count)];
+  const auto fraction = static_cast<std::int64_t>(after.value);
+  value = static_cast<double>(integer * power.whole + fraction) / power.real;
+  at = next;
+  return true;
+}
+
+/// Reads a number that begins with a digit as std::from_chars does, or returns false.
+inline bool read_long_decimal(const char*& at, const char* end, double& value) {
+  if (!is_digit(*at)) return false;
+  const auto [parsed, error] = std::from_chars(at, end, value);
+  at = parsed;
+  return error == std::errc{};
+}
+
+/// Reads a weight that begins with a digit, or returns false. What ends it is for the caller to
+/// see.
+[[gnu::always_inline]] inline bool read_weight(const char*& at, const char* end, bool whole,
+                                               double& value) {
+  const char* next = at;
+  if (read_short_decimal(next, value)) {
+    if (whole && std::find(at, next, '.') != next) return false;
+  } else {
+    next = at;
+    if (whole || !read_long_decimal(next, end, value)) return false;
+  }
+  at = next;
+  return true;
+}
+
+}  // namespace pagerank::io::usual
