@@ -1,9 +1,6 @@
 // A libFuzzer target: any bytes as a Matrix Market file. The parallel reader must give what the
 // simple one does, graph or message, and the matrix built on the way that of the edge list. The
 // size of blocks and the number of threads come from the input too.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -11,29 +8,12 @@
 
 #include "core/transition_builder.hpp"
 #include "io/matrix_market_reader.hpp"
+#include "tests/memory_file.hpp"
 #include "tests/simple_reader.hpp"
 
 namespace {
 
 using namespace pagerank;
-
-/// The input as a file that is in memory only.
-class MemoryFile {
- public:
-  explicit MemoryFile(const std::string& bytes) : descriptor_(memfd_create("graph", 0)) {
-    if (descriptor_ < 0 ||
-        write(descriptor_, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
-      std::abort();
-    }
-  }
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
 
 void require(bool holds, const char* what, const std::string& expected, const std::string& found) {
   if (holds) return;
@@ -59,7 +39,7 @@ void compare_matrices(const std::string& path, const io::ReadOptions& options, E
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const MemoryFile file(text);
+  const tests::MemoryFile file(text);
   const std::string path = file.path();
   constexpr std::size_t block_sizes[] = {1, 2, 7, 30, 1000, 65'536};
   const io::ReadOptions options{.threads = 1 + static_cast<int>(size % 3),
