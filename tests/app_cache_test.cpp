@@ -234,11 +234,11 @@ TEST_CASE("processes that cache one graph at once all rank it, and leave one who
   const std::string expected = run_pagerank({path.string(), "--engine", "cpu"}).out;
   for (int round = 0; round < 3; ++round) {
     fs::remove(files / "g.mtx.prgraph");
-    std::vector<std::future<RunResult>> runs;
-    for (int run = 0; run < 6; ++run) {
-      runs.push_back(std::async(std::launch::async, [&] {
+    std::vector<std::future<RunResult>> runs(6);
+    for (auto& run : runs) {
+      run = std::async(std::launch::async, [&] {
         return run_pagerank({path.string(), "--cache", "--engine", "cpu", "--threads", "1"});
-      }));
+      });
     }
     for (auto& run : runs) {
       const RunResult result = run.get();
