@@ -12,6 +12,7 @@
 #include "io/graph_cache.hpp"
 #include "io/input_error.hpp"
 #include "io/matrix_market_reader.hpp"
+#include "tests/memory_file.hpp"
 #include "tests/simple_reader.hpp"
 #include "tests/support.hpp"
 
@@ -52,10 +53,9 @@ std::string cache_of(const io::CachedGraph& graph) {
 }
 
 std::string error_of(const std::string& bytes) {
-  const TemporaryDirectory files;
-  write_file(files / "c", bytes);
+  const MemoryFile file(bytes);
   try {
-    (void)load(files / "c");
+    (void)load(file.path(), 1);
   } catch (const io::InputError& error) {
     return error.what();
   }

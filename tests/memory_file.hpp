@@ -8,7 +8,7 @@
 
 namespace pagerank::tests {
 
-/// Bytes as a file that is in memory only, for fuzz targets.
+/// Bytes as a file that is in memory only.
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& bytes) : descriptor_(memfd_create("graph", 0)) {
