@@ -18,7 +18,7 @@ enum class ExitStatus {
 [[nodiscard]] ExitStatus status_of(const std::exception& error);
 
 /// Of two graphs of a batch, the status to exit with. From best to worst: converged, not converged,
-/// bad input, unable, failed.
+/// bad input, bad usage (that only the graph showed), unable, failed.
 [[nodiscard]] ExitStatus worse(ExitStatus a, ExitStatus b);
 
 }  // namespace pagerank::app

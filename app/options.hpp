@@ -30,7 +30,10 @@ struct Options {
   std::vector<std::string> graphs;              ///< Paths; "-" is standard input.
   std::optional<io::GraphFormat> input_format;  ///< Unset: what each file says.
   SourceIndex source = SourceIndex::row;
+  bool source_is_given = false;  ///< By --source or --assignment.
   bool assignment = false;
+  bool cache = false;     ///< Graphs that are read are cached, cached ones not read.
+  std::string cache_dir;  ///< Where; empty: beside each graph.
 
   Problem problem;
 

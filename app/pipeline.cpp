@@ -3,48 +3,28 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <future>
-#include <utility>
 
 #include "app/engine_choice.hpp"
-#include "app/host_memory.hpp"
+#include "app/load_graph.hpp"
+#include "app/phase_clock.hpp"
 #include "core/convergence.hpp"
 #include "core/ranking.hpp"
 #include "core/threads.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/pagerank.hpp"
 #include "io/atomic_file.hpp"
-#include "io/graph_reader.hpp"
+#include "io/input_error.hpp"
 #include "io/report.hpp"
 
 namespace pagerank::app {
 namespace {
 
-/// Times consecutive phases by wall clock.
-class PhaseClock {
- public:
-  /// Seconds since the last call, or since the beginning.
-  double lap() {
-    const auto now = Clock::now();
-    return seconds(std::exchange(lap_, now), now);
-  }
-  [[nodiscard]] double total() const { return seconds(start_, Clock::now()); }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  static double seconds(Clock::time_point from, Clock::time_point to) {
-    return std::chrono::duration<double>(to - from).count();
-  }
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point lap_ = start_;
-};
-
 io::Report begin_report(const Options& options, const std::string& path) {
   io::Report report;
   report.graph.path = path;
-  report.graph.source = name_of(options.source);
   report.options = {.alpha = options.problem.alpha,
                     .dangling = name_of(options.problem.dangling),
                     .assignment = options.assignment,
@@ -69,58 +49,6 @@ std::future<void> create_context_for(const Options& options, const std::string& 
   if (options.engine == EngineChoice::cpu || unknown_size || size < worth_it) return {};
   return std::async(std::launch::async, gpu::create_context, options.device,
                     size >= takes_a_second);
-}
-
-/// A graph that is ready to be ranked, and what its nodes are called.
-struct LoadedGraph {
-  TransitionMatrix matrix;
-  NodeLabels labels;
-};
-
-/// Opens a graph of the format that was asked for, or that the file says it has.
-io::GraphReader open_graph(const Options& options, const std::string& path, io::ByteSource& source,
-                           io::GraphFormat format) {
-  try {
-    return {source, format, {.threads = options.threads}};
-  } catch (const io::ParseError& error) {
-    const bool was_guessed = !options.input_format && !io::format_by_name(path);
-    if (!was_guessed || error.fault() != io::ParseFault::bad_banner) throw;
-    throw io::InputError(error.what() + std::string("; an edge list needs --input-format edges"));
-  }
-}
-
-LoadedGraph load(const Options& options, const std::string& path, PhaseClock& clock,
-                 io::Report& report) {
-  io::ByteSource source(path);
-  const io::GraphFormat format =
-      options.input_format ? *options.input_format : io::format_of(source, path);
-  io::GraphReader reader = open_graph(options, path, source, format);
-  require_host_memory(reader.expected_bytes());
-  reader.read(options.source);
-  report.seconds.read = clock.lap();
-  // Only now: what is wrong with the file comes first.
-  require_host_memory(bytes_to_rank(reader.node_count(), reader.link_count(), reader.weighted()));
-  LoadedGraph graph{reader.build(), reader.take_labels()};
-  report.seconds.build = clock.lap();
-
-  const TransitionMatrix& matrix = graph.matrix;
-  report.graph.format = name_of(format);
-  report.graph.nodes = matrix.node_count();
-  report.graph.smallest_node = label_of(0, graph.labels);
-  report.graph.largest_node = label_of(matrix.node_count() - 1, graph.labels);
-  report.graph.entries = reader.entry_count();
-  report.graph.links = matrix.distinct_links;
-  report.graph.dangling = matrix.dangling.size();
-  report.graph.weighted = matrix.weighted();
-  report.graph.symmetric = reader.symmetric();
-  spdlog::info("{}: {} nodes{}, {} entries, {} links, {} dangling nodes; {} index is the source{}",
-               source.name(), report.graph.nodes,
-               graph.labels.empty() ? ""
-                                    : fmt::format(" called {} to {}", report.graph.smallest_node,
-                                                  report.graph.largest_node),
-               report.graph.entries, report.graph.links, report.graph.dangling,
-               name_of(options.source), reader.symmetric() ? " (symmetric: links both ways)" : "");
-  return graph;
 }
 
 Solution solve(const Options& options, const LoadedGraph& graph, PhaseClock& clock,
@@ -148,6 +76,10 @@ Solution solve(const Options& options, const LoadedGraph& graph, PhaseClock& clo
   }
   Solution solution = chosen.engine->solve(options.problem, solve_options);
   report.seconds.solve = clock.lap();
+  // A cache could say so that nobody wrote; a ranking needs numbers that can be compared.
+  if (!std::isfinite(solution.error_bound)) {
+    throw io::InputError(report.graph.path + ": the scores grow beyond all numbers");
+  }
   report.iterations = solution.iterations;
   report.converged = solution.converged;
   report.error_bound = solution.error_bound;
@@ -185,10 +117,12 @@ void log_result(const Options& options, const io::Report& report) {
 
 void log_seconds(const io::Report::Seconds& seconds) {
   spdlog::info(
-      "seconds: read {:.3f}, build {:.3f}, upload {:.3f}, solve {:.3f}, rank {:.3f}, write {:.3f}, "
+      "seconds: read {:.3f}, build {:.3f}, {}upload {:.3f}, solve {:.3f}, rank {:.3f}, write "
+      "{:.3f}, "
       "total {:.3f}",
-      seconds.read, seconds.build, seconds.upload, seconds.solve, seconds.rank, seconds.write,
-      seconds.total);
+      seconds.read, seconds.build,
+      seconds.cache > 0 ? fmt::format("cache {:.3f}, ", seconds.cache) : "", seconds.upload,
+      seconds.solve, seconds.rank, seconds.write, seconds.total);
 }
 
 }  // namespace
@@ -197,7 +131,7 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
   PhaseClock clock;
   io::Report report = begin_report(options, path);
   std::future<void> context = create_context_for(options, path);
-  const LoadedGraph graph = load(options, path, clock, report);
+  const LoadedGraph graph = load_graph(options, path, clock, report);
   if (context.valid()) context.wait();
   const Solution solution = solve(options, graph, clock, report);
 

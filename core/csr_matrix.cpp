@@ -22,8 +22,8 @@ void CsrMatrix::validate() const {
     const EdgeIndex end = row_offsets[row + 1];
     require(begin <= end && end <= column_indices.size(),
             "row_offsets descends at row " + std::to_string(row));
-    const auto first = column_indices.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto last = column_indices.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto first = column_indices.begin() + begin;
+    const auto last = column_indices.begin() + end;
     require(std::is_sorted(first, last), "columns descend in row " + std::to_string(row));
     require(first == last || *(last - 1) < row_count(),
             "column out of range in row " + std::to_string(row));

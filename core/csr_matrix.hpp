@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/array.hpp"
+#include "core/shared_array.hpp"
 #include "core/types.hpp"
 
 namespace pagerank {
@@ -8,9 +8,9 @@ namespace pagerank {
 /// A square sparse matrix in compressed sparse row form. Row r holds the elements
 /// row_offsets[r] .. row_offsets[r + 1] - 1 of column_indices and values.
 struct CsrMatrix {
-  Array<EdgeIndex> row_offsets{0};  ///< rows + 1 elements, ascending from 0.
-  Array<NodeId> column_indices;     ///< Ascending within a row; repeats add up.
-  Array<double> values;             ///< One an element, or empty: then every element is 1.
+  SharedArray<EdgeIndex> row_offsets{0};  ///< rows + 1 elements, ascending from 0.
+  SharedArray<NodeId> column_indices;     ///< Ascending within a row; repeats add up.
+  SharedArray<double> values;             ///< One an element, or empty: then every element is 1.
 
   [[nodiscard]] NodeId row_count() const { return static_cast<NodeId>(row_offsets.size() - 1); }
   [[nodiscard]] EdgeIndex element_count() const { return column_indices.size(); }

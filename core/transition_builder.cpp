@@ -154,18 +154,24 @@ void TransitionMatrixBuilder::add_links(Piece& piece, std::span<const NodeId> so
 }
 
 TransitionMatrix TransitionMatrixBuilder::build(int threads) {
-  return with_constants(wide(), shape_.weighted, [&](auto wide, auto weighted) {
+  Draft draft = with_constants(wide(), shape_.weighted, [&](auto wide, auto weighted) {
     return build_as<wide, weighted>(thread_count(threads));
   });
+  return {.in_links = {.row_offsets = std::move(draft.in_links.row_offsets),
+                       .column_indices = std::move(draft.in_links.column_indices),
+                       .values = std::move(draft.in_links.values)},
+          .inverse_out_weight = std::move(draft.inverse_out_weight),
+          .dangling = std::move(draft.dangling),
+          .distinct_links = draft.distinct_links};
 }
 
 template <bool wide, bool weighted>
-TransitionMatrix TransitionMatrixBuilder::build_as(int threads) {
+TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   const std::size_t bins = bin_count();
   const NodeId n = shape_.node_count;
-  TransitionMatrix matrix;
+  Draft matrix;
   matrix.inverse_out_weight.resize(n);
-  CsrMatrix& in_links = matrix.in_links;
+  auto& in_links = matrix.in_links;
   in_links.row_offsets.resize(std::size_t{n} + 1);
 
   // table[source bin][target bin]; a row begins where the row before ends.
@@ -225,8 +231,8 @@ TransitionMatrix TransitionMatrixBuilder::build_as(int threads) {
 /// of bins of targets and, within these, of sources.
 template <bool wide, bool weighted>
 void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, LinkArrays& scratch,
-                                                   TransitionMatrix& matrix,
-                                                   std::vector<NodeId>& dangling, Table& table) {
+                                                   Draft& matrix, std::vector<NodeId>& dangling,
+                                                   Table& table) {
   const int shift = shift_, node_bits = node_bits_;
   const std::size_t bins = bin_count();
   const std::size_t first_node = bin << shift;
@@ -286,7 +292,7 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, LinkArrays& 
 /// there are.
 template <bool weighted>
 EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, const Table& table,
-                                             TransitionMatrix& matrix) {
+                                             Draft& matrix) {
   const int shift = shift_;
   const std::size_t bins = bin_count();
   const std::size_t first_node = bin << shift;
@@ -344,8 +350,8 @@ EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, c
 /// the second distribution were, so that all bins can move at once.
 void TransitionMatrixBuilder::close_gaps(const std::vector<EdgeIndex>& begins,
                                          std::vector<EdgeIndex> distinct, int threads,
-                                         TransitionMatrix& matrix) {
-  CsrMatrix& in_links = matrix.in_links;
+                                         Draft& matrix) {
+  auto& in_links = matrix.in_links;
   const std::vector<EdgeIndex> sizes = distinct;
   const EdgeIndex links = counts_to_begins<EdgeIndex>(distinct, 0);
   parallel_for(sizes.size(), threads, [&](std::size_t bin) {

@@ -76,6 +76,18 @@ class TransitionMatrixBuilder {
     LinkArrays own;                        ///< Where `links` lie if first_ was full.
   };
 
+  /// The matrix while its arrays are filled.
+  struct Draft {
+    struct {
+      Array<EdgeIndex> row_offsets;
+      Array<NodeId> column_indices;
+      Array<double> values;
+    } in_links;
+    Array<double> inverse_out_weight;
+    std::vector<NodeId> dangling;
+    EdgeIndex distinct_links = 0;
+  };
+
   /// Where links of the second distribution begin: [source bin][target bin].
   using Table = std::vector<EdgeIndex>;
 
@@ -87,15 +99,14 @@ class TransitionMatrixBuilder {
   void add_links(Piece& piece, std::span<const NodeId> sources, std::span<const NodeId> targets,
                  std::span<const double> weights);
   template <bool wide, bool weighted>
-  void distribute_by_target(std::size_t bin, LinkArrays& scratch, TransitionMatrix& matrix,
+  void distribute_by_target(std::size_t bin, LinkArrays& scratch, Draft& matrix,
                             std::vector<NodeId>& dangling, Table& table);
   template <bool weighted>
-  EdgeIndex sort_rows(std::size_t bin, EdgeIndex begin, const Table& table,
-                      TransitionMatrix& matrix);
+  EdgeIndex sort_rows(std::size_t bin, EdgeIndex begin, const Table& table, Draft& matrix);
   template <bool wide, bool weighted>
-  TransitionMatrix build_as(int threads);
+  Draft build_as(int threads);
   void close_gaps(const std::vector<EdgeIndex>& begins, std::vector<EdgeIndex> distinct,
-                  int threads, TransitionMatrix& matrix);
+                  int threads, Draft& matrix);
 
   Shape shape_;
   int node_bits_ = 0;

@@ -19,11 +19,13 @@ namespace pagerank {
 ///   links merged, so inverse_out_weight[s] is 1. Dividing in double, before any narrowing, keeps
 ///   weights beyond the range of float (and sums beyond the range of double) meaningful.
 /// - a dangling node (no out-weight: no out-links, or only links of weight 0) has 0 in both.
+///
+/// The arrays are shared, not copied, by copies of the matrix, and may lie in a mapped file.
 struct TransitionMatrix {
   CsrMatrix in_links;
-  Array<double> inverse_out_weight;  ///< One a node.
-  std::vector<NodeId> dangling;      ///< Ascending.
-  EdgeIndex distinct_links = 0;      ///< Different (source, target) pairs.
+  SharedArray<double> inverse_out_weight;  ///< One a node.
+  std::vector<NodeId> dangling;            ///< Ascending.
+  EdgeIndex distinct_links = 0;            ///< Different (source, target) pairs.
 
   [[nodiscard]] NodeId node_count() const { return in_links.row_count(); }
   [[nodiscard]] EdgeIndex link_count() const { return in_links.element_count(); }

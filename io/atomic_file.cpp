@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <system_error>
 
 namespace pagerank::io {
@@ -40,7 +41,9 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), written_path_
   if (!direct) {
     if (exists && access(path_.c_str(), W_OK) != 0) fail(errno);
     path_ = behind_links(path_);
-    written_path_ = path_ + ".tmp" + std::to_string(getpid());
+    // The number of the process alone is not enough: containers count their own.
+    written_path_ =
+        path_ + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(std::random_device()());
   }
   errno = 0;
   stream_.open(written_path_, std::ios::binary | (direct ? std::ios::app : std::ios::trunc));

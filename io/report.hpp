@@ -22,6 +22,7 @@ struct Report {
     bool weighted = false;
     bool symmetric = false;
     std::string source;  ///< "row" or "column".
+    std::string cache;   ///< The graph cache that it came from; empty: it was read from text.
   } graph;
 
   /// What was asked for, defaults filled in.
@@ -52,7 +53,9 @@ struct Report {
 
   /// Wall time of each phase.
   struct Seconds {
-    double read = 0, build = 0, upload = 0, solve = 0, rank = 0, write = 0, total = 0;
+    double read = 0, build = 0;
+    double cache = 0;  ///< Writing it.
+    double upload = 0, solve = 0, rank = 0, write = 0, total = 0;
   } seconds;
 
   std::string version;

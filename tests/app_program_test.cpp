@@ -177,6 +177,7 @@ TEST_CASE("the report holds the run") {
   CHECK(report["graph"]["links"] == 5484);
   CHECK(report["graph"]["dangling"] == 128);
   CHECK(report["graph"]["source"] == "row");
+  CHECK(report["graph"]["cache"].is_null());
   CHECK(report["options"]["alpha"] == 0.5);
   CHECK(report["engine"] == "cpu");
   CHECK(report["precision"] == "double");

@@ -217,21 +217,37 @@ TEST_CASE("edge lists that break their promises are refused") {
   CHECK_THROWS_AS((void)make_transition_matrix(uneven), std::invalid_argument);
 }
 
+TEST_CASE("copies of a matrix share its arrays, which live as long as one of them") {
+  TransitionMatrix copy;
+  {
+    const TransitionMatrix matrix = make_transition_matrix(make_graph(3, {{0, 1}, {2, 1}}));
+    copy = matrix;
+    CHECK(copy.in_links.column_indices.data() == matrix.in_links.column_indices.data());
+  }
+  CHECK(copy.in_links.column_indices == Array<NodeId>{0, 2});
+  const auto numbers = std::make_shared<const std::vector<NodeId>>(std::vector<NodeId>{7, 8, 9});
+  const SharedArray<NodeId> view(numbers, std::span(*numbers).subspan(1));
+  CHECK(numbers.use_count() == 2);
+  CHECK(view == Array<NodeId>{8, 9});
+}
+
 TEST_CASE("CSR validation names each broken rule") {
   const CsrMatrix good = make_transition_matrix(make_graph(3, {{0, 1}, {2, 1}})).in_links;
   CHECK_NOTHROW(good.validate());
+  CHECK(good.row_offsets == Array<EdgeIndex>{0, 0, 2, 2});
+  CHECK(good.column_indices == Array<NodeId>{0, 2});
   const auto broken = [&good](auto change) {
     CsrMatrix matrix = good;
     change(matrix);
     CHECK_THROWS_AS(matrix.validate(), std::invalid_argument);
   };
-  broken([](CsrMatrix& m) { m.row_offsets.clear(); });
-  broken([](CsrMatrix& m) { m.row_offsets.front() = 1; });
-  broken([](CsrMatrix& m) { m.row_offsets.back() = 1; });
-  broken([](CsrMatrix& m) { m.row_offsets[1] = 3; });
+  broken([](CsrMatrix& m) { m.row_offsets = Array<EdgeIndex>{}; });
+  broken([](CsrMatrix& m) { m.row_offsets = {1, 1, 2, 2}; });
+  broken([](CsrMatrix& m) { m.row_offsets = {0, 0, 1, 1}; });
+  broken([](CsrMatrix& m) { m.row_offsets = {0, 3, 2, 2}; });
   broken([](CsrMatrix& m) { m.values = {1}; });
-  broken([](CsrMatrix& m) { std::swap(m.column_indices[0], m.column_indices[1]); });
-  broken([](CsrMatrix& m) { m.column_indices[1] = 3; });
+  broken([](CsrMatrix& m) { m.column_indices = {2, 0}; });
+  broken([](CsrMatrix& m) { m.column_indices = {0, 3}; });
 }
 
 TEST_SUITE_END();

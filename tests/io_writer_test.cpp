@@ -200,7 +200,8 @@ TEST_CASE("the report is JSON with every field") {
                   .dangling = 1,
                   .weighted = true,
                   .symmetric = false,
-                  .source = "row"};
+                  .source = "row",
+                  .cache = "c.prgraph"};
   report.options = {.alpha = 0.85,
                     .dangling = "teleport",
                     .assignment = false,
@@ -220,7 +221,7 @@ TEST_CASE("the report is JSON with every field") {
   report.error_bound = 1e-9;
   report.certified_depth = 4;
   report.residual_history = {0.5, 0.25, 0.1};
-  report.seconds = {1, 2, 3, 4, 5, 6, 21};
+  report.seconds = {1, 2, 7, 3, 4, 5, 6, 28};
   report.version = "9.9";
   std::ostringstream out;
   io::write_report(out, report);
@@ -236,6 +237,7 @@ TEST_CASE("the report is JSON with every field") {
   CHECK(json["graph"]["dangling"] == 1);
   CHECK(json["graph"]["weighted"] == true);
   CHECK(json["graph"]["source"] == "row");
+  CHECK(json["graph"]["cache"] == "c.prgraph");
   CHECK(json["options"]["alpha"] == 0.85);
   CHECK(json["options"]["tolerance"] == 1e-8);
   CHECK(json["options"]["max_iterations"] == 1000);
@@ -248,7 +250,8 @@ TEST_CASE("the report is JSON with every field") {
   CHECK(json["error_bound"] == 1e-9);
   CHECK(json["certified_depth"] == 4);
   CHECK(json["residual_history"] == std::vector<double>{0.5, 0.25, 0.1});
-  for (const char* phase : {"read", "build", "upload", "solve", "rank", "write", "total"}) {
+  for (const char* phase :
+       {"read", "build", "cache", "upload", "solve", "rank", "write", "total"}) {
     CHECK(json["seconds"][phase].is_number());
   }
   CHECK(json["version"] == "9.9");

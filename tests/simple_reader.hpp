@@ -37,10 +37,10 @@ template <class Read>
   }
 }
 
-template <class T>
-[[nodiscard]] bool same_bits(const Array<T>& a, const Array<T>& b) {
+template <class Numbers>  // Array or SharedArray
+[[nodiscard]] bool same_bits(const Numbers& a, const Numbers& b) {
   if (a.empty()) return b.empty();
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
 }
 
 [[nodiscard]] inline bool same_bits(const EdgeList& a, const EdgeList& b) {

@@ -200,7 +200,8 @@ std::string bench_help_text() {
          "many elements as GRAPH has nodes. A kernel whose result is wrong gets no time. spmv and\n"
          "reduce need a GPU. load: from a file to the matrix, against reading the file and "
          "counting\n"
-         "its lines. build: from an edge list to the matrix, against reading memory.\n"
+         "its lines; from GRAPH.prgraph too, if pagerank --cache left one, or from such a file.\n"
+         "build: from an edge list to the matrix, against reading memory.\n"
       << visible_options()
       << "\nexit status: 0 done, 1 a kernel's result was wrong, 2 bad usage, 3 bad input,\n"
          "5 the machine cannot do it.\n";

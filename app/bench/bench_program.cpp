@@ -17,7 +17,9 @@
 #include "app/options.hpp"
 #include "io/atomic_file.hpp"
 #include "io/benchmark_report.hpp"
+#include "io/graph_cache.hpp"
 #include "io/graph_reader.hpp"
+#include "io/input_error.hpp"
 #include "io/matrix_market_writer.hpp"
 
 namespace pagerank::app::bench {
@@ -32,6 +34,9 @@ NamedGraph load(const BenchOptions& options, const std::string& graph) {
   if (const auto recipe = parse_graph_spec(graph, options.generated)) {
     require_host_memory(recipe->links * 2 * sizeof(NodeId));
     return {describe(*recipe), generate_graph(*recipe, options.threads)};
+  }
+  if (io::is_graph_cache(graph)) {
+    throw io::InputError(graph + ": graph caches hold no list of links, only load measures them");
   }
   io::ByteSource source(graph);
   const io::GraphFormat format = io::format_of(source, graph);

@@ -1,0 +1,169 @@
+#include "app/load_graph.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "app/host_memory.hpp"
+#include "io/atomic_file.hpp"
+#include "io/graph_cache.hpp"
+#include "io/graph_reader.hpp"
+#include "io/input_error.hpp"
+
+namespace pagerank::app {
+namespace {
+
+/// Opens a graph of the format that was asked for, or that the file says it has.
+io::GraphReader open_graph(const Options& options, const std::string& path, io::ByteSource& source,
+                           io::GraphFormat format) {
+  try {
+    return {source, format, {.threads = options.threads}};
+  } catch (const io::ParseError& error) {
+    const bool was_guessed = !options.input_format && !io::format_by_name(path);
+    if (!was_guessed || error.fault() != io::ParseFault::bad_banner) throw;
+    throw io::InputError(error.what() + std::string("; an edge list needs --input-format edges"));
+  }
+}
+
+io::CachedGraph read_text(const Options& options, const std::string& path, PhaseClock& clock,
+                          io::Report& report) {
+  io::ByteSource source(path);
+  const io::GraphFormat format =
+      options.input_format ? *options.input_format : io::format_of(source, path);
+  io::GraphReader reader = open_graph(options, path, source, format);
+  require_host_memory(reader.expected_bytes());
+  reader.read(options.source);
+  report.seconds.read = clock.lap();
+  // Only now: what is wrong with the file comes first.
+  require_host_memory(bytes_to_rank(reader.node_count(), reader.link_count(), reader.weighted()));
+  io::CachedGraph graph{.info = {.format = format,
+                                 .source_index = options.source,
+                                 .symmetric = reader.symmetric(),
+                                 .entries = reader.entry_count()}};
+  graph.matrix = reader.build();
+  graph.labels = reader.take_labels();
+  report.seconds.build = clock.lap();
+  return graph;
+}
+
+io::CachedGraph read_cache(const Options& options, const io::GraphCache& cache, PhaseClock& clock,
+                           io::Report& report) {
+  require_host_memory(bytes_to_rank(cache.node_count(), 0, false));  // links stay in the file
+  io::CachedGraph graph = cache.load(options.threads);
+  report.seconds.read = clock.lap();
+  return graph;
+}
+
+/// A graph cache as GRAPH. It was built one way; options may not ask for another.
+io::CachedGraph read_given_cache(const Options& options, const std::string& path, PhaseClock& clock,
+                                 io::Report& report) {
+  const io::GraphCache cache(path);
+  const SourceIndex source = cache.info().source_index;
+  if (options.source_is_given && options.source != source) {
+    throw UsageError(path + ": this graph cache was made with --source " + name_of(source) +
+                     ", which " + (options.assignment ? "--assignment" : "--source") +
+                     " contradicts");
+  }
+  const io::GraphFormat format = cache.info().format;
+  if (options.input_format && *options.input_format != format) {
+    throw UsageError(path + ": this graph cache was made of a text in format " + name_of(format) +
+                     ", which --input-format contradicts");
+  }
+  report.graph.cache = path;
+  return read_cache(options, cache, clock, report);
+}
+
+/// The graph from a cache that an earlier run left, if there is one and it is of this text, as it
+/// is now, read the same way.
+std::optional<io::CachedGraph> read_kept_cache(const Options& options, const std::string& path,
+                                               const io::SourceStamp& stamp, PhaseClock& clock,
+                                               io::Report& report) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(path, unknown)) return {};
+  try {
+    const io::GraphCache cache(path);
+    const io::GraphCacheInfo& info = cache.info();
+    if (info.stamp != stamp) {
+      spdlog::info("{}: the graph has changed since, it is made anew", path);
+    } else if (info.source_index != options.source) {
+      spdlog::info("{}: made with --source {}, it is made anew", path, name_of(info.source_index));
+    } else if (options.input_format && *options.input_format != info.format) {
+      spdlog::info("{}: made of a text in format {}, it is made anew", path, name_of(info.format));
+    } else {
+      io::CachedGraph graph = read_cache(options, cache, clock, report);
+      report.graph.cache = path;
+      return graph;
+    }
+  } catch (const io::InputError& error) {
+    spdlog::warn("{}; it is made anew", error.what());
+  }
+  return {};
+}
+
+void keep(const Options& options, const std::string& graph_path, const std::string& cache_path,
+          const io::CachedGraph& graph) {
+  if (io::source_stamp(graph_path) != graph.info.stamp) {
+    spdlog::warn("{}: changed while it was read, it is not cached", graph_path);
+    return;
+  }
+  try {
+    io::write_graph_cache(cache_path, graph, options.threads);
+    spdlog::info("cached in {}", cache_path);
+  } catch (const io::OutputError& error) {
+    spdlog::warn("{}; {} is not cached", error.what(), graph_path);
+  }
+}
+
+io::CachedGraph read_through_cache(const Options& options, const std::string& path,
+                                   PhaseClock& clock, io::Report& report) {
+  const std::optional<io::SourceStamp> stamp = io::source_stamp(path);
+  if (!stamp) {
+    io::CachedGraph graph = read_text(options, path, clock, report);
+    spdlog::warn("{} is not a regular file, it is not cached", path == "-" ? "<stdin>" : path);
+    return graph;
+  }
+  const std::string cache = io::graph_cache_path(path, options.cache_dir);
+  if (auto graph = read_kept_cache(options, cache, *stamp, clock, report)) return *std::move(graph);
+  io::CachedGraph graph = read_text(options, path, clock, report);
+  graph.info.stamp = *stamp;
+  keep(options, path, cache, graph);
+  report.seconds.cache = clock.lap();
+  return graph;
+}
+
+}  // namespace
+
+LoadedGraph load_graph(const Options& options, const std::string& path, PhaseClock& clock,
+                       io::Report& report) {
+  io::CachedGraph graph = io::is_graph_cache(path) ? read_given_cache(options, path, clock, report)
+                          : options.cache ? read_through_cache(options, path, clock, report)
+                                          : read_text(options, path, clock, report);
+  const TransitionMatrix& matrix = graph.matrix;
+  report.graph.format = name_of(graph.info.format);
+  report.graph.source = name_of(graph.info.source_index);
+  report.graph.nodes = matrix.node_count();
+  report.graph.smallest_node = label_of(0, graph.labels);
+  report.graph.largest_node = label_of(matrix.node_count() - 1, graph.labels);
+  report.graph.entries = graph.info.entries;
+  report.graph.links = matrix.distinct_links;
+  report.graph.dangling = matrix.dangling.size();
+  report.graph.weighted = matrix.weighted();
+  report.graph.symmetric = graph.info.symmetric;
+  const std::string called =
+      graph.labels.empty()
+          ? ""
+          : fmt::format(" called {} to {}", report.graph.smallest_node, report.graph.largest_node);
+  const std::string origin = report.graph.cache.empty()   ? ""
+                             : report.graph.cache == path ? "; a graph cache"
+                                                          : "; from " + report.graph.cache;
+  spdlog::info(
+      "{}: {} nodes{}, {} entries, {} links, {} dangling nodes; {} index is the source{}{}",
+      path == "-" ? "<stdin>" : path, report.graph.nodes, called, report.graph.entries,
+      report.graph.links, report.graph.dangling, report.graph.source,
+      report.graph.symmetric ? " (symmetric: links both ways)" : "", origin);
+  return {std::move(graph.matrix), std::move(graph.labels)};
+}
+
+}  // namespace pagerank::app

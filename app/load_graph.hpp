@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "app/options.hpp"
+#include "app/phase_clock.hpp"
+#include "core/shared_array.hpp"
+#include "core/transition_matrix.hpp"
+#include "io/report.hpp"
+
+namespace pagerank::app {
+
+/// A graph that is ready to be ranked, and what its nodes are called.
+struct LoadedGraph {
+  TransitionMatrix matrix;
+  SharedArray<std::uint64_t> labels;  ///< NodeLabels
+};
+
+/// A GRAPH: from its text, from the cache of it that an earlier run left, or from a
+/// graph cache that was given itself. Fills report.graph and the seconds of reading, building and
+/// writing the cache. A cache that cannot be used or written costs a message, not the ranking.
+[[nodiscard]] LoadedGraph load_graph(const Options& options, const std::string& path,
+                                     PhaseClock& clock, io::Report& report);
+
+}  // namespace pagerank::app

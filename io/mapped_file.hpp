@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace pagerank::io {
+
+/// The bytes of a regular file, mapped into memory, read only. The system may bring in a page only
+/// when it is touched: the file must not be written to or cut off while it is mapped (one that is
+/// replaced by renaming another stays as it was).
+class MappedFile {
+ public:
+  /// Throws InputError if the file cannot be opened or is not a regular one.
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace pagerank::io

@@ -1,0 +1,376 @@
+// --cache and .prgraph files as the program's users meet them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "io/graph_cache.hpp"
+#include "tests/support.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("app");
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const std::string saved = "cached in ", taken = "; from ";
+
+/// A directory with a graph in it, and how runs of the program on it went.
+class Workplace {
+ public:
+  Workplace() { write_graph(read_file(source_dir() / "data/karate.mtx")); }
+
+  void write_graph(const std::string& text) const { write_file(path(), text); }
+  [[nodiscard]] fs::path path() const { return files_ / "g.mtx"; }
+  [[nodiscard]] fs::path cache() const { return files_ / "g.mtx.prgraph"; }
+  [[nodiscard]] fs::path operator/(const std::string& name) const { return files_ / name; }
+
+  [[nodiscard]] RunResult run(std::vector<std::string> options = {"--cache"}) const {
+    options.insert(options.end(), {path().string(), "--engine", "cpu", "--top", "99"});
+    return run_pagerank(options);
+  }
+
+  /// Names of all files.
+  [[nodiscard]] std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& file : fs::directory_iterator(files_.path())) {
+      names.push_back(file.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  TemporaryDirectory files_;
+};
+
+/// A run that did not take the graph from the cache but made it anew, and one that takes it now.
+void check_renewed(const Workplace& place, const char* because,
+                   const std::vector<std::string>& options = {"--cache"}) {
+  const RunResult first = place.run(options), second = place.run(options);
+  CAPTURE(first.err);
+  CHECK(first.status == 0);
+  CHECK(has(first.err, because));
+  CHECK(has(first.err, saved));
+  CHECK_FALSE(has(first.err, taken));
+  CHECK(has(second.err, taken));
+  CHECK(first.out == second.out);
+}
+
+}  // namespace
+
+TEST_CASE("--cache keeps the graph for the next run, which prints and writes the same") {
+  for (const char* graph : {"data/wb-cs-stanford.mtx", "data/netscience.mtx",
+                            "data/wiki-Vote.mtx.gz", "tests/data/conformance/valid/fmm_eye3.mtx"}) {
+    CAPTURE(graph);
+    const TemporaryDirectory files;
+    const fs::path name = fs::path(graph).filename(), path = files / name.string();
+    fs::copy_file(source_dir() / graph, path);
+    const auto run = [&](const std::string& output, bool cached) {
+      std::vector<std::string> arguments = {path.string(),
+                                            "--engine",
+                                            "cpu",
+                                            "--output",
+                                            (files / (output + ".tsv")).string(),
+                                            "--report",
+                                            (files / (output + ".json")).string()};
+      if (cached) arguments.push_back("--cache");
+      return run_pagerank(arguments);
+    };
+    const auto report = [&](const std::string& output) {
+      return nlohmann::json::parse(read_file(files / (output + ".json")));
+    };
+    const RunResult plain = run("plain", false);
+    const std::string cache = path.string() + ".prgraph";
+    CHECK_FALSE(fs::exists(cache));
+    const RunResult first = run("first", true);
+    CHECK(fs::exists(cache));
+    const auto written = fs::last_write_time(cache);
+    const RunResult second = run("second", true);
+    CHECK(written == fs::last_write_time(cache));
+
+    CHECK(has(first.err, saved + cache));
+    CHECK_FALSE(has(first.err, taken));
+    CHECK(has(second.err, taken + cache));
+    CHECK_FALSE(has(second.err, saved));
+    for (const RunResult* result : {&plain, &first, &second}) {
+      CHECK(result->status == 0);
+      CHECK(result->out == plain.out);
+    }
+    CHECK(read_file(files / "first.tsv") == read_file(files / "plain.tsv"));
+    CHECK(read_file(files / "second.tsv") == read_file(files / "plain.tsv"));
+    CHECK(report("first")["graph"]["cache"].is_null());
+    CHECK(report("first")["seconds"]["cache"] > 0);
+    CHECK(report("second")["graph"]["cache"] == cache);
+    CHECK(report("second")["seconds"]["cache"] == 0);
+    auto first_graph = report("first")["graph"], second_graph = report("second")["graph"];
+    first_graph.erase("cache");
+    second_graph.erase("cache");
+    CHECK(first_graph == second_graph);
+  }
+}
+
+TEST_CASE("a cache of a graph that has changed since is made anew") {
+  const Workplace place;
+  check_renewed(place, saved.c_str());
+  const auto time = fs::last_write_time(place.path());
+  const std::string text = read_file(place.path());
+
+  SUBCASE("another size") {
+    place.write_graph(text + "\n");
+    fs::last_write_time(place.path(), time);
+    check_renewed(place, "has changed since");
+  }
+  SUBCASE("another time") {
+    fs::last_write_time(place.path(), time + std::chrono::nanoseconds(1));
+    check_renewed(place, "has changed since");
+  }
+  SUBCASE("the same size and time") {
+    const std::string before = place.run().out;
+    std::string changed = text;
+    const std::size_t last_line = text.rfind('\n', text.size() - 2);
+    changed[changed.size() - 2] = changed[changed.size() - 2] == '1' ? '2' : '1';
+    REQUIRE(changed.substr(0, last_line) == text.substr(0, last_line));
+    place.write_graph(changed);
+    fs::last_write_time(place.path(), time);
+    check_renewed(place, "has changed since");
+    CHECK(place.run().out != before);
+  }
+  SUBCASE("read the other way") {
+    check_renewed(place, "made with --source row", {"--cache", "--source", "column"});
+    check_renewed(place, "made with --source column");
+  }
+}
+
+TEST_CASE("a cache that cannot be used is made anew, with a warning") {
+  const Workplace place;
+  check_renewed(place, saved.c_str());
+  const std::string cache = read_file(place.cache());
+  const auto damage = [&](const std::string& bytes, const char* because) {
+    write_file(place.cache(), bytes);
+    check_renewed(place, because);
+    CHECK(read_file(place.cache()) == cache);
+  };
+  damage("", "shorter than a header");
+  damage("rubbish", "damaged graph cache");
+  damage(cache.substr(0, cache.size() / 2), "bytes, expected");
+  std::string changed = cache;
+  changed[300] = static_cast<char>(changed[300] ^ 1);
+  damage(changed, "the checksum differs; it is made anew");
+  changed = cache;
+  changed[12] = 99;  // the version
+  damage(changed, "graph cache of format 99");
+  write_file(place.cache(), "");
+  CHECK(has(place.run({"--cache", "--quiet"}).err, "warning"));  // even then
+}
+
+TEST_CASE("--cache-dir keeps graphs of the same name apart") {
+  const Workplace place;
+  for (const char* directory : {"other", "caches"}) fs::create_directory(place / directory);
+  write_file(place / "other/g.mtx", read_file(source_dir() / "data/four.mtx"));
+  const auto run = [&](const fs::path& graph) {
+    return run_pagerank(
+        {graph.string(), "--cache-dir", (place / "caches").string(), "--engine", "cpu"});
+  };
+  const RunResult one = run(place.path()), other = run(place / "other/g.mtx");
+  CHECK(one.out != other.out);
+  CHECK(std::distance(fs::directory_iterator(place / "caches"), {}) == 2);
+  CHECK_FALSE(fs::exists(place.cache()));
+  for (const auto& [graph, expected] :
+       {std::pair{place.path(), one.out}, {place / "other/g.mtx", other.out}}) {
+    const RunResult again = run(graph);
+    CHECK(has(again.err, taken + (place / "caches").string()));
+    CHECK(again.out == expected);
+  }
+  CHECK(run_pagerank({place.path().string(), "--cache-dir", (place / "none").string()}).status ==
+        2);
+}
+
+TEST_CASE("a graph that cannot be cached is ranked, with a warning") {
+  const Workplace place;
+  const std::string expected = place.run({}).out;
+  SUBCASE("no place to write to") {
+    const RunResult run = place.run({"--cache-dir", "/proc"});
+    CHECK(run.status == 0);
+    CHECK(run.out == expected);
+    CHECK(has(run.err, "warning: cannot write /proc/g.mtx."));
+    CHECK(has(run.err, "g.mtx is not cached"));
+  }
+  SUBCASE("a full disk") {
+    const std::string program =
+        (fs::read_symlink("/proc/self/exe").parent_path() / "pagerank").string();
+    const RunResult run =
+        run_program("/bin/sh", {"-c", "trap '' XFSZ; ulimit -f 2; exec \"$@\"", "sh", program,
+                                place.path().string(), "--cache", "--engine", "cpu", "--top", "1"});
+    CHECK(run.status == 0);
+    CHECK(has(run.out, "rank\tnode\tscore\n1\t34\t"));
+    CHECK(has(run.err, "warning: cannot write "));
+    CHECK(has(run.err, "File too large"));
+    CHECK(place.files() == std::vector<std::string>{"g.mtx"});
+  }
+  SUBCASE("standard input") {
+    const RunResult run =
+        run_pagerank({"-", "--cache", "--engine", "cpu", "--top", "99"}, read_file(place.path()));
+    CHECK(run.status == 0);
+    CHECK(run.out == expected);
+    CHECK(has(run.err, "warning: <stdin> is not a regular file, it is not cached"));
+  }
+  SUBCASE("what is no graph") {
+    place.write_graph("rubbish\n");
+    CHECK(place.run().status == 3);
+    CHECK(place.files() == std::vector<std::string>{"g.mtx"});
+  }
+}
+
+TEST_CASE("processes that cache one graph at once all rank it, and leave one whole cache") {
+  const TemporaryDirectory files;
+  const fs::path path = files / "g.mtx";
+  fs::copy_file(source_dir() / "data/wb-cs-stanford.mtx", path);
+  const std::string expected = run_pagerank({path.string(), "--engine", "cpu"}).out;
+  for (int round = 0; round < 3; ++round) {
+    fs::remove(files / "g.mtx.prgraph");
+    std::vector<std::future<RunResult>> runs(6);
+    for (auto& run : runs) {
+      run = std::async(std::launch::async, [&] {
+        return run_pagerank({path.string(), "--cache", "--engine", "cpu", "--threads", "1"});
+      });
+    }
+    for (auto& run : runs) {
+      const RunResult result = run.get();
+      CHECK(result.status == 0);
+      CHECK(result.out == expected);
+      CHECK_FALSE(has(result.err, "warning"));
+    }
+    CHECK_NOTHROW((void)io::GraphCache((files / "g.mtx.prgraph").string()).load());
+    CHECK(std::distance(fs::directory_iterator(files.path()), {}) == 2);  // no temporary ones
+  }
+}
+
+TEST_CASE("a graph cache may be given as GRAPH") {
+  const Workplace place;
+  REQUIRE(place.run({"--cache", "--source", "column"}).status == 0);
+  const std::string expected = place.run({"--source", "column"}).out;
+  const std::string cache = place.cache().string();
+  const auto run = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--engine", "cpu", "--top", "99"});
+    return run_pagerank(arguments);
+  };
+  SUBCASE("it says how it was read, and no source is needed") {
+    fs::remove(place.path());
+    const RunResult result = run({cache});
+    CHECK(result.status == 0);
+    CHECK(result.out == expected);
+    CHECK(has(result.err, "column index is the source"));
+    CHECK(has(result.err, "; a graph cache"));
+    CHECK(run({cache, "--source", "column"}).out == expected);
+    CHECK(run({cache, "--cache"}).out == expected);
+    fs::rename(cache, place / "renamed");
+    CHECK(run({(place / "renamed").string()}).out == expected);
+  }
+  SUBCASE("options that contradict it are bad usage") {
+    const RunResult result = run({cache, "--source", "row"});
+    CHECK(result.status == 2);
+    CHECK(result.out.empty());
+    CHECK(has(result.err, cache + ": this graph cache was made with --source column, which "
+                                  "--source contradicts"));
+  }
+  SUBCASE("damaged, it is bad input") {
+    const std::string bytes = read_file(cache);
+    std::string changed = bytes;
+    changed[bytes.size() / 2] = static_cast<char>(changed[bytes.size() / 2] ^ 4);
+    write_file(cache, changed);
+    RunResult result = run({cache});
+    CHECK(result.status == 3);
+    CHECK(has(result.err, cache + ": damaged graph cache: "));
+    write_file(cache, bytes.substr(0, 100));
+    result = run({cache});
+    CHECK(result.status == 3);
+    CHECK(has(result.err, cache + ": damaged graph cache: shorter than a header"));
+    write_file(cache, read_file(place.path()));
+    CHECK(has(run({cache}).err, cache + ": not a graph cache"));
+    CHECK(run({(place / "none.prgraph").string()}).status == 3);
+  }
+  SUBCASE("its scores go to a file named after the graph") {
+    CHECK(run({cache, "--output-dir", place.path().parent_path().string()}).status == 0);
+    CHECK(fs::exists(place / "g.tsv"));
+  }
+  SUBCASE("pagerank-bench loads it") {
+    const std::string report = (place / "r.json").string();
+    const auto rows_of = [&](const std::string& graph) {
+      CHECK(run_program("pagerank-bench", {"load", graph, "--source", "column", "--seconds",
+                                           "0.001", "--json", report})
+                .status == 0);
+      return nlohmann::json::parse(read_file(report))["tables"][0]["rows"];
+    };
+    const auto rows = rows_of(cache);
+    CHECK(rows.size() == 2);
+    CHECK(rows[1]["kernel"] == "load");
+    CHECK(rows[1]["bytes"] == fs::file_size(cache));
+    const auto both = rows_of(place.path().string());
+    REQUIRE(both.size() == 4);
+    CHECK(both[3]["kernel"] == "load cached");
+    CHECK(both[3]["bytes"] == fs::file_size(cache));
+    CHECK(run_program("pagerank-bench", {"solve", cache}).status == 3);
+  }
+}
+
+TEST_CASE("nodes of a cached edge list are called by their ids") {
+  const TemporaryDirectory files;
+  const std::string graph = (files / "ids.el").string();
+  std::ofstream(graph) << "# ids far apart\n70 18446744073709551615\n5000000000 70\n70 5\n";
+  const RunResult first = run_pagerank({graph, "--cache"});
+  REQUIRE(first.status == 0);
+  CHECK(has(first.out, "\t18446744073709551615\t"));
+  const RunResult again = run_pagerank({graph, "--cache"});
+  CHECK(has(again.err, "; from " + graph + ".prgraph"));
+  CHECK(again.out == first.out);
+  const RunResult given = run_pagerank({graph + ".prgraph"});
+  CHECK(given.out == first.out);
+  CHECK(run_pagerank({graph + ".prgraph", "--input-format", "edges"}).out == first.out);
+  CHECK(run_pagerank({graph + ".prgraph", "--input-format", "mtx"}).status == 2);
+}
+
+TEST_CASE("a text that is read in another format is not taken from its cache") {
+  const TemporaryDirectory files;
+  const std::string graph = (files / "three").string();
+  std::ofstream(graph) << "3 3\n1 2\n2 1\n";
+  const RunResult edges = run_pagerank({graph, "--cache", "--input-format", "edges"});
+  CHECK(edges.status == 0);
+  CHECK(run_pagerank({graph, "--cache", "--input-format", "mtx"}).status == 3);
+  CHECK(run_pagerank({graph, "--cache", "--input-format", "edges"}).out == edges.out);
+}
+
+TEST_CASE("no result may overwrite the cache of a graph") {
+  const Workplace place;
+  const RunResult run =
+      place.run({"--cache", "--output", place.cache().string(), "--format", "tsv"});
+  CHECK(run.status == 2);
+  CHECK(has(run.err, "would overwrite the cache of"));
+}
+
+TEST_CASE("a forged cache whose columns add up to more than 1 is not called converged") {
+  const Workplace place;
+  EdgeList edges;
+  edges.node_count = 40;
+  for (NodeId source = 0; source < 40; ++source) {
+    for (NodeId target = 0; target < 40; ++target) {
+      edges.add_entry(SourceIndex::row, source, target);
+    }
+  }
+  io::CachedGraph graph;
+  graph.matrix = make_transition_matrix(std::move(edges));
+  graph.matrix.inverse_out_weight = Array<double>(40, 1.0);
+  io::write_graph_cache(place.cache().string(), graph);
+  const RunResult run = run_pagerank({place.cache().string(), "--engine", "cpu"});
+  CHECK(run.status == 4);
+  CHECK(has(run.err, "NOT CONVERGED"));
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests
