@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -27,14 +28,28 @@ io::GraphReader open_graph(const Options& options, const std::string& path, io::
   }
 }
 
+/// How far reading is, for people.
+std::string bytes_read(const io::ByteSource& source) {
+  constexpr double mega = 1e6;
+  const auto taken = static_cast<double>(source.bytes_taken());
+  if (!source.bytes_to_take())
+    return fmt::format("reading {}: {:.1f} MB", source.name(), taken / mega);
+  const auto all = static_cast<double>(*source.bytes_to_take());
+  return fmt::format("reading {}: {:.0f} %, {:.1f} of {:.1f} MB", source.name(),
+                     std::min(100.0, 100 * taken / all), taken / mega, all / mega);
+}
+
 io::CachedGraph read_text(const Options& options, const std::string& path, PhaseClock& clock,
-                          io::Report& report) {
+                          ProgressDisplay& progress, io::Report& report) {
   io::ByteSource source(path);
   const io::GraphFormat format =
       options.input_format ? *options.input_format : io::format_of(source, path);
   io::GraphReader reader = open_graph(options, path, source, format);
   require_host_memory(reader.expected_bytes());
-  reader.read(options.source);
+  {
+    const ProgressStep step(progress, [&source] { return bytes_read(source); });
+    reader.read(options.source);
+  }
   report.seconds.read = clock.lap();
   // Only now: what is wrong with the file comes first.
   require_host_memory(bytes_to_rank(reader.node_count(), reader.link_count(), reader.weighted()));
@@ -42,6 +57,8 @@ io::CachedGraph read_text(const Options& options, const std::string& path, Phase
                                  .source_index = options.source,
                                  .symmetric = reader.symmetric(),
                                  .entries = reader.entry_count()}};
+  const ProgressStep step(progress,
+                          [&source] { return "building the matrix of " + source.name(); });
   graph.matrix = reader.build();
   graph.labels = reader.take_labels();
   report.seconds.build = clock.lap();
@@ -117,16 +134,17 @@ void keep(const Options& options, const std::string& graph_path, const std::stri
 }
 
 io::CachedGraph read_through_cache(const Options& options, const std::string& path,
-                                   PhaseClock& clock, io::Report& report) {
+                                   PhaseClock& clock, ProgressDisplay& progress,
+                                   io::Report& report) {
   const std::optional<io::SourceStamp> stamp = io::source_stamp(path);
   if (!stamp) {
-    io::CachedGraph graph = read_text(options, path, clock, report);
+    io::CachedGraph graph = read_text(options, path, clock, progress, report);
     spdlog::warn("{} is not a regular file, it is not cached", path == "-" ? "<stdin>" : path);
     return graph;
   }
   const std::string cache = io::graph_cache_path(path, options.cache_dir);
   if (auto graph = read_kept_cache(options, cache, *stamp, clock, report)) return *std::move(graph);
-  io::CachedGraph graph = read_text(options, path, clock, report);
+  io::CachedGraph graph = read_text(options, path, clock, progress, report);
   graph.info.stamp = *stamp;
   keep(options, path, cache, graph);
   report.seconds.cache = clock.lap();
@@ -136,10 +154,11 @@ io::CachedGraph read_through_cache(const Options& options, const std::string& pa
 }  // namespace
 
 LoadedGraph load_graph(const Options& options, const std::string& path, PhaseClock& clock,
-                       io::Report& report) {
+                       ProgressDisplay& progress, io::Report& report) {
   io::CachedGraph graph = io::is_graph_cache(path) ? read_given_cache(options, path, clock, report)
-                          : options.cache ? read_through_cache(options, path, clock, report)
-                                          : read_text(options, path, clock, report);
+                          : options.cache
+                              ? read_through_cache(options, path, clock, progress, report)
+                              : read_text(options, path, clock, progress, report);
   const TransitionMatrix& matrix = graph.matrix;
   report.graph.format = name_of(graph.info.format);
   report.graph.source = name_of(graph.info.source_index);

@@ -4,6 +4,7 @@
 
 #include "app/options.hpp"
 #include "app/phase_clock.hpp"
+#include "app/progress_display.hpp"
 #include "core/shared_array.hpp"
 #include "core/transition_matrix.hpp"
 #include "io/report.hpp"
@@ -20,6 +21,7 @@ struct LoadedGraph {
 /// graph cache that was given itself. Fills report.graph and the seconds of reading, building and
 /// writing the cache. A cache that cannot be used or written costs a message, not the ranking.
 [[nodiscard]] LoadedGraph load_graph(const Options& options, const std::string& path,
-                                     PhaseClock& clock, io::Report& report);
+                                     PhaseClock& clock, ProgressDisplay& progress,
+                                     io::Report& report);
 
 }  // namespace pagerank::app

@@ -1,7 +1,9 @@
 #include <iostream>
 
+#include "app/interruption.hpp"
 #include "app/program.hpp"
 
 int main(int argc, char** argv) {
+  pagerank::app::stop_cleanly_when_interrupted("pagerank");
   return static_cast<int>(pagerank::app::run_program(argc, argv, std::cout));
 }

@@ -29,6 +29,10 @@ constexpr std::array<Named<EngineChoice>, 3> engines = {
     {{"auto", EngineChoice::automatic}, {"gpu", EngineChoice::gpu}, {"cpu", EngineChoice::cpu}}};
 constexpr std::array<Named<io::GraphFormat>, 2> input_formats = {
     {{"mtx", io::GraphFormat::matrix_market}, {"edges", io::GraphFormat::edge_list}}};
+constexpr std::array<Named<ProgressChoice>, 3> progress_choices = {
+    {{"auto", ProgressChoice::automatic},
+     {"always", ProgressChoice::always},
+     {"never", ProgressChoice::never}}};
 constexpr std::array<Named<SourceIndex>, 2> sources = {
     {{"row", SourceIndex::row}, {"column", SourceIndex::column}}};
 constexpr std::array<Named<Precision>, 3> precisions = {
@@ -105,7 +109,9 @@ po::options_description visible_options() {
       ("output-dir", text("DIR", ""), "write the scores of each GRAPH into DIR")                 //
       ("format", text("F", ""), "format for --output-dir (tsv), or --output whatever its name")  //
       ("report", text("FILE", ""), "write what was done and how well, as JSON")                  //
-      ("quiet", po::bool_switch(), "only warnings and errors on standard error")                 //
+      ("progress", text("WHEN", "auto"),
+       "show how far reading and solving are: auto (on a terminal), always or never")  //
+      ("quiet", po::bool_switch(), "only warnings and errors on standard error")       //
       ("verbose", po::bool_switch(), "every iteration on standard error");
   other.add_options()                                         //
       ("help", po::bool_switch(), "this text")                //
@@ -222,6 +228,7 @@ void read_output(const po::variables_map& given, Options& options) {
   options.output = text_of(given, "output");
   options.output_dir = text_of(given, "output-dir");
   options.report = text_of(given, "report");
+  options.progress = value_in(progress_choices, "--progress", text_of(given, "progress"));
   options.quiet = given["quiet"].as<bool>();
   options.verbose = given["verbose"].as<bool>();
   if (options.quiet && options.verbose) {

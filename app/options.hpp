@@ -21,6 +21,7 @@ class UsageError : public std::runtime_error {
 };
 
 enum class EngineChoice { automatic, gpu, cpu };
+enum class ProgressChoice { automatic, always, never };
 
 /// What the command line asks for, checked and with the defaults filled in.
 struct Options {
@@ -50,6 +51,7 @@ struct Options {
   std::string output_dir;  ///< A directory, or empty.
   std::optional<io::ScoreFormat> format;
   std::string report;  ///< A file, or empty.
+  ProgressChoice progress = ProgressChoice::automatic;
   bool quiet = false;
   bool verbose = false;
 

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <filesystem>
 #include <future>
+#include <mutex>
 
 #include "app/engine_choice.hpp"
 #include "app/load_graph.hpp"
+#include "app/logging.hpp"
 #include "app/phase_clock.hpp"
+#include "app/progress_display.hpp"
 #include "core/convergence.hpp"
 #include "core/ranking.hpp"
 #include "core/threads.hpp"
@@ -51,8 +54,34 @@ std::future<void> create_context_for(const Options& options, const std::string& 
                     size >= takes_a_second);
 }
 
+bool shows_progress(const Options& options) {
+  if (options.progress != ProgressChoice::automatic) {
+    return options.progress == ProgressChoice::always;
+  }
+  return logs_to_terminal() && !options.quiet && !options.verbose;
+}
+
+/// Where a solve stands, told by one thread and asked for by another.
+class SolveStatus {
+ public:
+  void set(const Progress& progress) {
+    const std::lock_guard lock(mutex_);
+    progress_ = progress;
+  }
+  [[nodiscard]] std::string line(double tolerance) const {
+    const std::lock_guard lock(mutex_);
+    if (progress_.iteration == 0) return "iterating";
+    return fmt::format("iteration {}: error at most {:.1e}, to be {:.1e}", progress_.iteration,
+                       progress_.error_bound, tolerance);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Progress progress_{};
+};
+
 Solution solve(const Options& options, const LoadedGraph& graph, PhaseClock& clock,
-               io::Report& report) try {
+               ProgressDisplay& progress_display, io::Report& report) try {
   const ChosenEngine chosen = choose_engine(options, graph.matrix);
   report.engine = chosen.name;
   report.device = chosen.engine->device();
@@ -68,13 +97,19 @@ Solution solve(const Options& options, const LoadedGraph& graph, PhaseClock& clo
 
   SolveOptions solve_options{.tolerance = options.tolerance,
                              .max_iterations = options.max_iterations};
-  if (options.verbose) {
-    solve_options.observer = [](const Progress& progress) {
+  SolveStatus status;
+  solve_options.observer = [&](const Progress& progress) {
+    status.set(progress);
+    if (options.verbose) {
       spdlog::debug("iteration {}: change {:.3e}, error at most {:.3e}", progress.iteration,
                     progress.change, progress.error_bound);
-    };
+    }
+  };
+  Solution solution;
+  {
+    const ProgressStep step(progress_display, [&] { return status.line(options.tolerance); });
+    solution = chosen.engine->solve(options.problem, solve_options);
   }
-  Solution solution = chosen.engine->solve(options.problem, solve_options);
   report.seconds.solve = clock.lap();
   // A cache could say so that nobody wrote; a ranking needs numbers that can be compared.
   if (!std::isfinite(solution.error_bound)) {
@@ -129,11 +164,12 @@ void log_seconds(const io::Report::Seconds& seconds) {
 
 ExitStatus rank_graph(const Options& options, const std::string& path, std::ostream& table) {
   PhaseClock clock;
+  ProgressDisplay progress(shows_progress(options));
   io::Report report = begin_report(options, path);
   std::future<void> context = create_context_for(options, path);
-  const LoadedGraph graph = load_graph(options, path, clock, report);
+  const LoadedGraph graph = load_graph(options, path, clock, progress, report);
   if (context.valid()) context.wait();
-  const Solution solution = solve(options, graph, clock, report);
+  const Solution solution = solve(options, graph, clock, progress, report);
 
   const std::string output = options.output_path(path);
   const bool rank_all = !output.empty() && io::is_ranked(options.output_format());

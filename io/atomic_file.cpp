@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <random>
+#include <set>
 #include <system_error>
 
 namespace pagerank::io {
@@ -24,7 +26,24 @@ std::string behind_links(fs::path path) {
   return path.string();
 }
 
+/// Temporary names of the files that are being written.
+struct Unfinished {
+  std::mutex mutex;
+  std::set<std::string> paths;
+};
+Unfinished& unfinished() {
+  static Unfinished files;
+  return files;
+}
+
 }  // namespace
+
+void remove_unfinished_files() {
+  // Never unlocked: the program ends.
+  std::unique_lock lock(unfinished().mutex);
+  for (const std::string& path : unfinished().paths) std::remove(path.c_str());
+  lock.release();  // NOLINT(bugprone-unused-return-value)
+}
 
 void AtomicFile::fail(int error) const {
   throw OutputError("cannot write " + path_ + ": " +
@@ -45,9 +64,13 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), written_path_
     written_path_ =
         path_ + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(std::random_device()());
   }
-  errno = 0;
-  stream_.open(written_path_, std::ios::binary | (direct ? std::ios::app : std::ios::trunc));
-  if (!stream_) fail(errno);
+  {
+    const std::lock_guard lock(unfinished().mutex);
+    errno = 0;
+    stream_.open(written_path_, std::ios::binary | (direct ? std::ios::app : std::ios::trunc));
+    if (!stream_) fail(errno);
+    if (!direct) unfinished().paths.insert(written_path_);
+  }
   if (!direct && exists) {
     fs::permissions(written_path_, fs::status(path_, ignored).permissions(), ignored);
   }
@@ -56,14 +79,18 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), written_path_
 AtomicFile::~AtomicFile() {
   if (committed_ || written_path_ == path_) return;
   stream_.close();
+  const std::lock_guard lock(unfinished().mutex);
   std::remove(written_path_.c_str());
+  unfinished().paths.erase(written_path_);
 }
 
 void AtomicFile::commit() {
   errno = 0;
   stream_.close();
   if (!stream_) fail(errno);
+  const std::lock_guard lock(unfinished().mutex);
   if (written_path_ != path_ && std::rename(written_path_.c_str(), path_.c_str()) != 0) fail(errno);
+  unfinished().paths.erase(written_path_);
   committed_ = true;
 }
 

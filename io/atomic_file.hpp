@@ -37,4 +37,9 @@ class AtomicFile {
   bool committed_ = false;
 };
 
+/// For a program that is about to end in the middle of things: removes what every AtomicFile that
+/// is not committed has written, and keeps others from being made or committed from now on (who
+/// tries waits for the end).
+void remove_unfinished_files();
+
 }  // namespace pagerank::io

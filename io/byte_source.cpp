@@ -36,9 +36,9 @@ ByteSource::ByteSource(const std::string& path) : name_(path == "-" ? "<stdin>" 
   gzbuffer(file_.get(), 256 * 1024);
   // gzdirect() looks at the first bytes; zlib copies what is not gzip through unchanged. Files that
   // the kernel makes up as they are read say that they are empty.
-  if (S_ISREG(status.st_mode) && status.st_size > 0 && path != "-" && gzdirect(file_.get()) == 1) {
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  if (!S_ISREG(status.st_mode) || status.st_size <= 0) return;
+  to_take_ = static_cast<std::uint64_t>(status.st_size);
+  if (path != "-" && gzdirect(file_.get()) == 1) size_ = to_take_;
 }
 
 std::string_view ByteSource::peek(std::size_t bytes) {
@@ -62,6 +62,9 @@ std::size_t ByteSource::read_file(std::span<char> buffer) {
     const int got = gzread(file_.get(), buffer.data() + total, ask);
     if (got > 0) {
       total += static_cast<std::size_t>(got);
+      if (const auto offset = gzoffset(file_.get()); offset > 0) {
+        taken_ = static_cast<std::uint64_t>(offset);
+      }
       continue;
     }
     int error = Z_OK;
@@ -87,6 +90,7 @@ std::size_t ByteSource::read_at(std::uint64_t offset, std::span<char> buffer) co
                               static_cast<off_t>(offset + total));
     if (got > 0) {
       total += static_cast<std::size_t>(got);
+      taken_ += static_cast<std::uint64_t>(got);
     } else if (got == 0) {
       break;
     } else if (errno != EINTR) {

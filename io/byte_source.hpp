@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -36,6 +37,13 @@ class ByteSource {
   /// The number of bytes where that is known: regular files without compression.
   [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
 
+  /// How many bytes of the file were read so far, compressed ones where it is: to show how far
+  /// reading is. From any thread.
+  [[nodiscard]] std::uint64_t bytes_taken() const { return taken_; }
+
+  /// What bytes_taken() is at the end, where that is known: for regular files.
+  [[nodiscard]] std::optional<std::uint64_t> bytes_to_take() const { return to_take_; }
+
  private:
   [[nodiscard]] std::size_t read_file(std::span<char> buffer);
 
@@ -45,7 +53,8 @@ class ByteSource {
   std::string name_;
   std::unique_ptr<gzFile_s, Close> file_;  ///< Owns the descriptor
   int descriptor_ = -1;                    ///< that read_at() reads from.
-  std::optional<std::uint64_t> size_;
+  std::optional<std::uint64_t> size_, to_take_;
+  mutable std::atomic<std::uint64_t> taken_ = 0;
   std::string peeked_;           ///< Comes before what is left in the file,
   std::size_t peeked_read_ = 0;  ///< from this byte on.
 };

@@ -1,0 +1,165 @@
+// What is shown while the program works, and what is left when it is stopped.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "io/atomic_file.hpp"
+#include "tests/support.hpp"
+
+namespace pagerank::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A program that was built beside the tests, running. Its input is a pipe that stays open.
+class RunningProgram {
+ public:
+  RunningProgram(const std::string& program, std::vector<std::string> arguments) {
+    const std::string path = (fs::read_symlink("/proc/self/exe").parent_path() / program).string();
+    arguments.insert(arguments.begin(), path);
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    int input[2];
+    REQUIRE(pipe(input) == 0);
+    input_ = input[1];
+    process_ = fork();
+    if (process_ == 0) {
+      dup2(input[0], STDIN_FILENO);
+      close(input[0]);
+      close(input[1]);
+      execv(path.c_str(), pointers.data());
+      _exit(127);
+    }
+    close(input[0]);
+  }
+  ~RunningProgram() {
+    if (process_ > 0) stop(SIGKILL);
+    close(input_);
+  }
+  RunningProgram(const RunningProgram&) = delete;
+  RunningProgram& operator=(const RunningProgram&) = delete;
+
+  /// Sends a signal and waits. The exit status, or -1 for an end by a signal.
+  int stop(int signal) {
+    kill(process_, signal);
+    int status = 0;
+    waitpid(process_, &status, 0);
+    process_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  [[nodiscard]] bool has_ended() {
+    int status = 0;
+    if (waitpid(process_, &status, WNOHANG) == 0) return false;
+    process_ = 0;
+    return true;
+  }
+
+ private:
+  pid_t process_ = 0;
+  int input_ = -1;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+TEST_SUITE_BEGIN("app");
+
+TEST_CASE("progress is shown when it is asked for, and not where nobody watches") {
+  const std::string graph = (source_dir() / "data" / "karate.mtx").string();
+  const RunResult always = run_pagerank({graph, "--engine", "cpu", "--progress", "always"});
+  CHECK(always.status == 0);
+  CHECK(has(always.err, "reading " + graph + ": 100 %"));
+  CHECK(has(always.err, "building the matrix"));
+  CHECK(has(always.err, "error at most"));
+  const RunResult quiet =
+      run_pagerank({graph, "--engine", "cpu", "--progress", "always", "--quiet"});
+  CHECK(has(quiet.err, "reading " + graph + ": 100 %"));
+  for (const char* choice : {"auto", "never"}) {
+    const RunResult run = run_pagerank({graph, "--engine", "cpu", "--progress", choice});
+    CHECK_FALSE(has(run.err, "reading"));
+    CHECK(run.out == always.out);
+  }
+  CHECK(run_pagerank({graph, "--progress", "sometimes"}).status == 2);
+}
+
+TEST_CASE("progress of compressed input counts compressed bytes") {
+  const TemporaryDirectory files;
+  const std::string graph = (files / "karate.mtx.gz").string();
+  write_gzip_file(graph, read_file(source_dir() / "data" / "karate.mtx"));
+  const RunResult run = run_pagerank({graph, "--engine", "cpu", "--progress", "always"});
+  CHECK(has(run.err, "reading " + graph + ": 100 %"));
+}
+
+TEST_CASE("a signal stops the program while it reads, within a second") {
+  for (const auto& [signal, status] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
+    RunningProgram program("pagerank", {"-", "--engine", "cpu"});
+    std::this_thread::sleep_for(200ms);
+    REQUIRE_FALSE(program.has_ended());
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(program.stop(signal) == status);
+    CHECK(seconds_since(begin) < 1);
+  }
+}
+
+TEST_CASE("a signal stops the program while it solves, within a second") {
+  const TemporaryDirectory files;
+  const std::string graph = (files / "chain.mtx").string();
+  constexpr int nodes = 20000;
+  std::string text = "%%MatrixMarket matrix coordinate pattern general\n" + std::to_string(nodes) +
+                     " " + std::to_string(nodes) + " " + std::to_string(nodes - 1) + "\n";
+  for (int node = 1; node < nodes; ++node) {
+    text += std::to_string(node) + " " + std::to_string(node + 1) + "\n";
+  }
+  write_file(graph, text);
+  // Rank moves on by one node an iteration: that takes long.
+  RunningProgram program("pagerank", {graph, "--engine", "cpu", "--threads", "1", "--alpha",
+                                      "0.99999999", "--max-iterations", "1000000000"});
+  std::this_thread::sleep_for(500ms);
+  REQUIRE_FALSE(program.has_ended());
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(program.stop(SIGINT) == 130);
+  CHECK(seconds_since(begin) < 1);
+}
+
+TEST_CASE("no half-written file is left by who was stopped") {
+  const TemporaryDirectory files;
+  RunningProgram program("pagerank-bench",
+                         {"--write", (files / "g.mtx").string(), "uniform:20x32"});
+  while (fs::is_empty(files.path()) && !program.has_ended()) std::this_thread::sleep_for(1ms);
+  CHECK(program.stop(SIGTERM) == 143);
+  CHECK(fs::is_empty(files.path()));
+}
+
+TEST_CASE("unfinished files can be removed at any time") {
+  const TemporaryDirectory files;
+  const pid_t child = fork();
+  if (child == 0) {
+    io::AtomicFile kept((files / "kept").string());
+    kept.commit();
+    io::AtomicFile unfinished((files / "unfinished").string());
+    unfinished.stream() << "half" << std::flush;
+    io::remove_unfinished_files();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  CHECK(fs::exists(files / "kept"));
+  CHECK(std::distance(fs::directory_iterator(files.path()), fs::directory_iterator()) == 1);
+}
+
+TEST_SUITE_END();
+
+}  // namespace
+}  // namespace pagerank::tests
