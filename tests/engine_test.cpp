@@ -593,18 +593,32 @@ TEST_CASE("an engine names its device") {
 }
 
 TEST_CASE("the number of threads does not change a bit of the CPU engine's result") {
-  const TransitionMatrix matrix =
-      make_transition_matrix(graph_of_row_lengths(30'000, {0, 1, 33, 5, 200}, 31));
-  for (const Precision precision : {Precision::float64, Precision::float32}) {
-    const Solution one =
-        CpuEngine(matrix, {.threads = 1, .precision = precision}).solve({}, {.tolerance = 1e-6});
-    for (const int threads : {2, 3, 8, 0}) {
-      CAPTURE(threads);
-      const Solution many = CpuEngine(matrix, {.threads = threads, .precision = precision})
-                                .solve({}, {.tolerance = 1e-6});
-      CHECK(many.scores == one.scores);
-      CHECK(many.changes == one.changes);
-      CHECK(many.error_bound == one.error_bound);
+  if (tested_engines() != "cpu") return;
+  EdgeList edges = graph_of_row_lengths(30'000, {0, 1, 33, 5, 200}, 31);
+  for (NodeId i = 0; i < 5000; ++i) edges.add_entry(SourceIndex::row, i * 6, 7);  // a hub
+  for (const EdgeList& graph : {edges, with_random_weights(edges, 32)}) {
+    const TransitionMatrix matrix = make_transition_matrix(graph);
+    for (const Precision precision : {Precision::float64, Precision::mixed, Precision::float32}) {
+      for (const CpuLayout layout : {CpuLayout::plain, CpuLayout::blocked}) {
+        CAPTURE(static_cast<int>(precision));
+        CAPTURE(static_cast<int>(layout));
+        const auto solve = [&](int threads) {
+          CpuEngine engine(matrix, {.threads = threads,
+                                    .precision = precision,
+                                    .layout = layout,
+                                    .sizes = small_cpu_sizes()});
+          CHECK(engine.layout() == layout);
+          return engine.solve({}, {.tolerance = 1e-7});
+        };
+        const Solution one = solve(1);
+        for (const int threads : {2, 3, 8, 0}) {
+          CAPTURE(threads);
+          const Solution many = solve(threads);
+          CHECK(many.scores == one.scores);
+          CHECK(many.changes == one.changes);
+          CHECK(many.error_bound == one.error_bound);
+        }
+      }
     }
   }
 }
