@@ -10,8 +10,8 @@
 namespace pagerank {
 namespace {
 
-/// Runs are put in order of these keys: those of a single link by where in the window it comes from,
-/// so that what they gather lies in the smallest cache, then the longer ones by length.
+/// Runs are put in order of these keys: those of a single link by where in the window it comes
+/// from, so that what they gather lies in the smallest cache, then the longer ones by length.
 constexpr std::uint32_t parts = 16;
 constexpr std::uint32_t keys = parts + BlockedLayout::longest_run + 1;
 
@@ -86,9 +86,9 @@ class Builder {
     std::size_t begin = 0;
     for (std::size_t at = 0; at < n; at += unit) {
       const std::size_t end = std::min(n, at + unit);
-      const bool full = links_.row_offsets[end] - links_.row_offsets[begin] >
-                            layout_.sizes.block_links ||
-                        end - begin > layout_.sizes.block_rows;
+      const bool full =
+          links_.row_offsets[end] - links_.row_offsets[begin] > layout_.sizes.block_links ||
+          end - begin > layout_.sizes.block_rows;
       if (full && at > begin) {
         layout_.blocks.push_back({static_cast<NodeId>(begin), static_cast<NodeId>(at)});
         begin = at;
@@ -154,8 +154,8 @@ class Builder {
           }
           const SegmentShape& segment = shapes[b].windows[w];
           layout_.segments.push_back(at);
-          const auto classes = shapes[b].classes.begin() +
-                               static_cast<std::ptrdiff_t>(class_at[b - first]);
+          const auto classes =
+              shapes[b].classes.begin() + static_cast<std::ptrdiff_t>(class_at[b - first]);
           layout_.classes.insert(layout_.classes.end(), classes,
                                  classes + static_cast<std::ptrdiff_t>(segment.classes));
           class_at[b - first] += segment.classes;
@@ -189,7 +189,8 @@ class Builder {
       parted[w] = last - first > 1 && layout_.classes[first + 1].length == 1;
       for (std::size_t c = first; c < last; ++c) {
         const BlockedLayout::RunClass& run_class = layout_.classes[c];
-        const std::size_t key = run_class.length == 1 && parted[w] ? c - first : parts + run_class.length;
+        const std::size_t key =
+            run_class.length == 1 && parted[w] ? c - first : parts + run_class.length;
         cursors[w * keys + key] = at;
         at.link += EdgeIndex{run_class.length} * run_class.runs;
         at.run += run_class.runs;
@@ -198,13 +199,13 @@ class Builder {
     const NodeId in_window = layout_.sizes.window_nodes - 1;
     for (NodeId i = layout_.blocks[b].begin; i < layout_.blocks[b].end; ++i) {
       for_each_run(links_, i, window_shift_, [&](NodeId window, std::uint32_t length, EdgeIndex k) {
-        const std::size_t key = length == 1 && parted[window] != 0
-                                    ? part_of(links_.column_indices[k])
-                                    : parts + length;
+        const std::size_t key =
+            length == 1 && parted[window] != 0 ? part_of(links_.column_indices[k]) : parts + length;
         Cursor& at = cursors[std::size_t{window} * keys + key];
         layout_.rows[at.run++] = static_cast<std::uint16_t>(i - layout_.blocks[b].begin);
         for (const EdgeIndex end = k + length; k < end; ++k, ++at.link) {
-          layout_.sources[at.link] = static_cast<std::uint16_t>(links_.column_indices[k] & in_window);
+          layout_.sources[at.link] =
+              static_cast<std::uint16_t>(links_.column_indices[k] & in_window);
           if (!matrix_.weighted()) continue;
           if (narrow_) {
             layout_.narrow_values[at.link] = static_cast<float>(links_.values[k]);

@@ -40,9 +40,9 @@ struct BlockedSizes {
 /// 2. For each block of rows the runs' partial sums are added to their rows.
 ///
 /// Row blocks are taken in groups, both passes for one after the other, so that there is memory for
-/// the partial sums of one group only. Within a *segment*, the runs of one window and one row block,
-/// runs are in order of length: a loop of so many equal ones has no branch to mispredict. What makes
-/// no run is met by no loop: rows without links, nodes without out-links.
+/// the partial sums of one group only. Within a *segment*, the runs of one window and one row
+/// block, runs are in order of length: a loop of so many equal ones has no branch to mispredict.
+/// What makes no run is met by no loop: rows without links, nodes without out-links.
 ///
 /// Rows hold their columns ascending, so that runs lie in the matrix as they are: preparing takes
 /// two passes over it, as long as some iterations.

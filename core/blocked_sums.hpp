@@ -81,15 +81,24 @@ template <bool weighted, class T, class V>
 void sum_runs(const T* window, const std::uint16_t* ids, const V* values,
               BlockedLayout::RunClass of, T* sums) {
   switch (of.length) {
-    case 1: return sum_short_runs<1, weighted>(window, ids, values, of.runs, sums);
-    case 2: return sum_short_runs<2, weighted>(window, ids, values, of.runs, sums);
-    case 3: return sum_short_runs<3, weighted>(window, ids, values, of.runs, sums);
-    case 4: return sum_short_runs<4, weighted>(window, ids, values, of.runs, sums);
-    case 5: return sum_short_runs<5, weighted>(window, ids, values, of.runs, sums);
-    case 6: return sum_short_runs<6, weighted>(window, ids, values, of.runs, sums);
-    case 7: return sum_short_runs<7, weighted>(window, ids, values, of.runs, sums);
-    case 8: return sum_short_runs<8, weighted>(window, ids, values, of.runs, sums);
-    default: return sum_long_runs<weighted>(window, ids, values, of.length, of.runs, sums);
+    case 1:
+      return sum_short_runs<1, weighted>(window, ids, values, of.runs, sums);
+    case 2:
+      return sum_short_runs<2, weighted>(window, ids, values, of.runs, sums);
+    case 3:
+      return sum_short_runs<3, weighted>(window, ids, values, of.runs, sums);
+    case 4:
+      return sum_short_runs<4, weighted>(window, ids, values, of.runs, sums);
+    case 5:
+      return sum_short_runs<5, weighted>(window, ids, values, of.runs, sums);
+    case 6:
+      return sum_short_runs<6, weighted>(window, ids, values, of.runs, sums);
+    case 7:
+      return sum_short_runs<7, weighted>(window, ids, values, of.runs, sums);
+    case 8:
+      return sum_short_runs<8, weighted>(window, ids, values, of.runs, sums);
+    default:
+      return sum_long_runs<weighted>(window, ids, values, of.length, of.runs, sums);
   }
 }
 
@@ -109,7 +118,9 @@ inline void stream(const float* sums, std::size_t count, float* to) {
 }
 inline void stream(const double* sums, std::size_t count, double* to) {
 #if defined(__x86_64__)
-  const auto one = [&](std::size_t i) { _mm_stream_si64(reinterpret_cast<long long*>(to + i), std::bit_cast<long long>(sums[i])); };
+  const auto one = [&](std::size_t i) {
+    _mm_stream_si64(reinterpret_cast<long long*>(to + i), std::bit_cast<long long>(sums[i]));
+  };
   std::size_t i = 0;
   for (; i < count && reinterpret_cast<std::uintptr_t>(to + i) % 16 != 0; ++i) one(i);
   for (; i + 2 <= count; i += 2) _mm_stream_pd(to + i, _mm_loadu_pd(sums + i));
@@ -178,8 +189,7 @@ class BlockedSums {
 
  private:
   [[nodiscard]] EdgeIndex run_count(const BlockedLayout::Group& group) const {
-    const std::size_t segments =
-        layout_.window_count * (group.last_block - group.first_block);
+    const std::size_t segments = layout_.window_count * (group.last_block - group.first_block);
     return layout_.segments[group.first_segment + segments].first_run -
            layout_.segments[group.first_segment].first_run;
   }

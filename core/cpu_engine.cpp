@@ -51,12 +51,13 @@ class PreparedGraph {
         team_(options.threads),
         sums_(matrix, options.layout, std::is_same_v<T, float>, options.sizes, team_),
         out_weight_(node_array<T>(matrix.node_count())) {
-    for_each_piece(team_, matrix.node_count(), [&](std::size_t, std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const double inverse = matrix.inverse_out_weight[i];
-        out_weight_[i] = inverse > 0 ? static_cast<T>(std::round(1 / inverse)) : T(0);
-      }
-    });
+    for_each_piece(
+        team_, matrix.node_count(), [&](std::size_t, std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            const double inverse = matrix.inverse_out_weight[i];
+            out_weight_[i] = inverse > 0 ? static_cast<T>(std::round(1 / inverse)) : T(0);
+          }
+        });
   }
 
   Solution solve(const Problem& problem, const SolveOptions& options) {
@@ -172,8 +173,7 @@ class PreparedGraph {
 
     double step() {
       total_is_current_ = false;
-      const double base =
-          (alpha_ * dangling_mass_ + (correcting_ ? 0 : 1 - alpha_)) / nodes_;
+      const double base = (alpha_ * dangling_mass_ + (correcting_ ? 0 : 1 - alpha_)) / nodes_;
       std::vector<RowSums> of_blocks(graph_.sums_.block_count());
       graph_.sums_.for_each_block(
           z_.data(), [&](std::size_t block, NodeId begin, NodeId end, const double* y) {
@@ -231,8 +231,7 @@ class PreparedGraph {
 
     double exact_dangling_mass() {
       const std::vector<NodeId>& dangling = graph_.matrix_.dangling;
-      std::vector<CompensatedSum> masses((dangling.size() + nodes_per_piece - 1) /
-                                         nodes_per_piece);
+      std::vector<CompensatedSum> masses((dangling.size() + nodes_per_piece - 1) / nodes_per_piece);
       for_each_piece(graph_.team_, dangling.size(),
                      [&](std::size_t p, std::size_t begin, std::size_t end) {
                        for (std::size_t d = begin; d < end; ++d) masses[p] += total_[dangling[d]];
@@ -268,7 +267,8 @@ class PreparedGraph {
 
 class CpuEngine::Impl {
  public:
-  Impl(const TransitionMatrix& matrix, const CpuEngineOptions& options) : threads_(options.threads) {
+  Impl(const TransitionMatrix& matrix, const CpuEngineOptions& options)
+      : threads_(options.threads) {
     if (options.precision == Precision::float64) {
       double_ = std::make_unique<PreparedGraph<double>>(matrix, options);
     } else {
@@ -305,9 +305,8 @@ std::uint64_t CpuEngine::bytes_per_iteration() const {
 }
 
 CpuLayout CpuEngine::layout() const {
-  return impl_->with_graph([](auto& graph) {
-    return graph.blocked() ? CpuLayout::blocked : CpuLayout::plain;
-  });
+  return impl_->with_graph(
+      [](auto& graph) { return graph.blocked() ? CpuLayout::blocked : CpuLayout::plain; });
 }
 
 std::string CpuEngine::device() const {

@@ -29,8 +29,9 @@ class InLinkSums {
              ThreadTeam& team)
       : matrix_(matrix), plain_sizes_(sizes.plain), team_(team) {
     if (layout == CpuLayout::automatic) {
-      layout = worth_blocking(matrix, narrow ? sizeof(float) : sizeof(double)) ? CpuLayout::blocked
-                                                                               : CpuLayout::plain;
+      const bool blocks = worth_blocking(matrix, narrow ? sizeof(float) : sizeof(double),
+                                         sizes.blocked.window_nodes);
+      layout = blocks ? CpuLayout::blocked : CpuLayout::plain;
     }
     if (layout == CpuLayout::blocked) {
       blocked_ = make_blocked_layout(matrix, narrow, sizes.blocked, team);
@@ -70,12 +71,12 @@ class InLinkSums {
   [[nodiscard]] std::uint64_t bytes(std::size_t value_bytes) const;
 
  private:
-  static bool worth_blocking(const TransitionMatrix& matrix, std::size_t value_bytes);
+  /// Whether a solve takes less time, preparation included. A look at some links.
+  static bool worth_blocking(const TransitionMatrix& matrix, std::size_t value_bytes,
+                             std::uint32_t window_nodes);
 
   /// Values that were narrowed are not exact.
-  [[nodiscard]] bool exactly_blocked() const {
-    return blocked_ && blocked_->narrow_values.empty();
-  }
+  [[nodiscard]] bool exactly_blocked() const { return blocked_ && blocked_->narrow_values.empty(); }
   [[nodiscard]] std::size_t count(bool in_blocked) {
     return in_blocked ? blocked_->blocks.size() : plain_rows().blocks().size();
   }
@@ -101,9 +102,12 @@ class InLinkSums {
   template <class T>
   BlockedSums<T>& sums_of() {
     auto& sums = [this]() -> auto& {
-      if constexpr (std::is_same_v<T, float>) return float_sums_;
-      else return double_sums_;
-    }();
+      if constexpr (std::is_same_v<T, float>)
+        return float_sums_;
+      else
+        return double_sums_;
+    }
+    ();
     if (!sums) sums.emplace(*blocked_);
     return *sums;
   }

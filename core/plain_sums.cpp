@@ -11,8 +11,7 @@ PlainRows::PlainRows(const CsrMatrix& links, const PlainSizes& sizes) {
     EdgeIndex length = links.row_offsets[row + 1] - links.row_offsets[row];
     const bool is_giant = length > sizes.block_links;
     if (is_giant) length = 0;
-    if (row > begin &&
-        (in_block + length > sizes.block_links || row - begin == sizes.block_rows)) {
+    if (row > begin && (in_block + length > sizes.block_links || row - begin == sizes.block_rows)) {
       blocks_.push_back({begin, row, first_giant});
       begin = row;
       first_giant = giants_.size();

@@ -46,13 +46,12 @@ class PlainRows {
 
 namespace detail {
 
-/// Sum of z over links [begin, end) in double, at most `piece` of them by plain addition, the pieces'
-/// sums compensated, so that a hub with millions of in-links keeps its digits.
+/// Sum of z over links [begin, end) in double, at most `piece` of them by plain addition, the
+/// pieces' sums compensated, so that a hub with millions of in-links keeps its digits.
 template <EdgeIndex piece, class T>
 double sum_links(const TransitionMatrix& matrix, const T* z, EdgeIndex begin, EdgeIndex end) {
   const NodeId* const columns = matrix.in_links.column_indices.data();
-  const double* const values =
-      matrix.weighted() ? matrix.in_links.values.data() : nullptr;
+  const double* const values = matrix.weighted() ? matrix.in_links.values.data() : nullptr;
   const auto sum_piece = [&](EdgeIndex k, EdgeIndex last, auto term) -> double {
     double a = 0, b = 0;
     for (; k + 2 <= last; k += 2) {
@@ -99,9 +98,8 @@ void for_each_plain_block(const TransitionMatrix& matrix, const PlainRows& rows,
         y[row - block.begin] = sum.value();
         continue;
       }
-      y[row - block.begin] =
-          detail::sum_links<piece>(matrix, z, matrix.in_links.row_offsets[row],
-                                   matrix.in_links.row_offsets[row + 1]);
+      y[row - block.begin] = detail::sum_links<piece>(matrix, z, matrix.in_links.row_offsets[row],
+                                                      matrix.in_links.row_offsets[row + 1]);
     }
     body(b, block.begin, block.end, y.data());
   });

@@ -57,8 +57,8 @@ class ThreadTeam {
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable begun_, left_;
-  Loop loop_;           ///< Guarded by mutex_, as open_ and error_.
-  bool open_ = false;   ///< Workers may still enter the loop.
+  Loop loop_;          ///< Guarded by mutex_, as open_ and error_.
+  bool open_ = false;  ///< Workers may still enter the loop.
   std::exception_ptr error_;
   std::atomic<std::uint32_t> round_ = 0;   ///< Loops begun; written under mutex_.
   std::atomic<std::uint32_t> inside_ = 0;  ///< Workers in the loop; written under mutex_.

@@ -164,8 +164,11 @@ void check_engines(const EdgeList& edges, const std::vector<double>& exact, doub
     at->second.first = std::min(at->second.first, solution.iterations);
     at->second.second = std::max(at->second.second, solution.iterations);
   }
-  const std::map<Precision, std::uint32_t> slack = {
-      {Precision::float64, double_slack}, {Precision::mixed, 8}, {Precision::float32, 1}};
+  // The CPU engine's layouts add up changes in blocks of their own.
+  const std::uint32_t more = tested_engines() == "cpu" ? 1 : 0;
+  const std::map<Precision, std::uint32_t> slack = {{Precision::float64, double_slack + more},
+                                                    {Precision::mixed, 8},
+                                                    {Precision::float32, 1 + more}};
   for (const auto& [each, range] : iterations) {
     const Precision precision = each;
     CAPTURE(static_cast<int>(precision));
@@ -462,7 +465,7 @@ TEST_CASE("pagerank-bench has a row for every kernel, and a time for every right
     CAPTURE(table.benchmark);
     const std::size_t kernels = gpu::kernels().size();
     CHECK(table.rows.size() == (benchmark == app::bench::Benchmark::spmv    ? 2 * kernels - 2
-                                : benchmark == app::bench::Benchmark::solve ? kernels + 2
+                                : benchmark == app::bench::Benchmark::solve ? kernels + 3
                                                                             : 4));
     CHECK(table.copy_bytes_per_second > 1e9);
     CHECK(table.baseline_seconds().has_value());

@@ -126,12 +126,12 @@ namespace {
 /// each part.
 std::vector<std::pair<std::string, CpuEngineOptions>> cpu_cases() {
   using enum CpuLayout;
-  return {{"1", {.threads = 1}},
-          {"3", {.threads = 3}},
-          {"plain in small pieces", {.threads = 3, .layout = plain, .sizes = small_cpu_sizes()}},
-          {"blocked", {.threads = 2, .layout = blocked}},
-          {"blocked in small pieces",
-           {.threads = 3, .layout = blocked, .sizes = small_cpu_sizes()}}};
+  return {
+      {"1", {.threads = 1}},
+      {"3", {.threads = 3}},
+      {"plain in small pieces", {.threads = 3, .layout = plain, .sizes = small_cpu_sizes()}},
+      {"blocked", {.threads = 2, .layout = blocked}},
+      {"blocked in small pieces", {.threads = 3, .layout = blocked, .sizes = small_cpu_sizes()}}};
 }
 
 }  // namespace

@@ -68,10 +68,12 @@ struct EngineCase {
 /// "cpu" (the default) or "gpu": the environment's PAGERANK_TEST_ENGINES.
 [[nodiscard]] std::string tested_engines();
 
-/// Sizes that cut graphs of some thousand nodes into many of all that the CPU engine cuts them into.
+/// Sizes that cut graphs of some thousand nodes into many of all that the CPU engine cuts them
+/// into.
 [[nodiscard]] CpuSizes small_cpu_sizes();
 
-/// CPU: every precision and layout, several numbers of threads. GPU: every kernel in both precisions.
+/// CPU: every precision and layout, several numbers of threads. GPU: every kernel in both
+/// precisions.
 [[nodiscard]] std::vector<EngineCase> engine_cases();
 
 /// A graph from pairs (source, target), counted from 0.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -130,8 +131,10 @@ struct IterationTimes {
 };
 
 /// Seconds of one iteration, each the difference between a solve of few iterations and one of many:
-/// without what a solve does once. (Few are enough for what a solve does beside its iterations.)
-IterationTimes time_iterations(Engine& engine, const BenchOptions& options) {
+/// without what a solve does once. `between` is called between two of them. (Few are enough for
+/// what a solve does beside its iterations.)
+IterationTimes time_iterations(Engine& engine, const BenchOptions& options,
+                               const std::function<void()>& between) {
   constexpr std::uint32_t few = 32, more = 32;
   struct Solve {
     double seconds;
@@ -160,6 +163,7 @@ IterationTimes time_iterations(Engine& engine, const BenchOptions& options) {
     if (first || less.seconds < fastest_less.seconds) fastest_less = less;
     if (first || all_of_it.seconds < fastest_all.seconds) fastest_all = all_of_it;
     times.samples.push_back(of_one(less, all_of_it));
+    if (between) between();
     if (all.seconds() > 20 * options.seconds) break;
   }
   times.least = std::min(of_one(fastest_less, fastest_all), median(times.samples));
@@ -168,7 +172,7 @@ IterationTimes time_iterations(Engine& engine, const BenchOptions& options) {
 
 /// One row of "solve" from an engine that took `prepare_seconds` to make.
 BenchmarkRow measure_solve(Engine& engine, const BenchOptions& options, BenchmarkRow row,
-                           Solution& solution) {
+                           Solution& solution, const std::function<void()>& between = {}) {
   const Problem problem{.alpha = options.alpha};
   const SolveOptions solve_options{.tolerance = options.tolerance};
   std::vector<double> whole;
@@ -179,7 +183,7 @@ BenchmarkRow measure_solve(Engine& engine, const BenchOptions& options, Benchmar
     whole.push_back(one.seconds());
     if (all.seconds() > 20 * options.seconds) break;  // large graphs on few cores
   }
-  const IterationTimes iterations = time_iterations(engine, options);
+  const IterationTimes iterations = time_iterations(engine, options, between);
   set_samples(row, iterations.samples);
   row.min_seconds = iterations.least;
   row.bytes = engine.bytes_per_iteration();
@@ -207,16 +211,20 @@ void judge_solution(BenchmarkRow& row, const Solution& solution, const Solution&
 
 void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, BenchmarkTable& table) {
   const std::uint64_t flops = matrix.link_count() * (matrix.weighted() ? 2 : 1);
+  MemoryReading reading(matrix.link_count() * sizeof(NodeId), options.threads);
   const auto cpu = [&](Precision precision, Solution& solution) {
     const Stopwatch preparing;
     CpuEngine engine(matrix, {.threads = options.threads, .precision = precision});
+    const double prepare_seconds = preparing.seconds();
+    reading.sample();
+    const char* const layout = engine.layout() == CpuLayout::plain ? "cpu:plain" : "cpu:blocked";
     return measure_solve(engine, options,
-                         {.kernel = "cpu",
+                         {.kernel = layout,
                           .values = matrix.weighted(),
-                          .prepare_seconds = preparing.seconds(),
+                          .prepare_seconds = prepare_seconds,
                           .flops = flops,
                           .on_host = true},
-                         solution);
+                         solution, [&] { reading.sample(); });
   };
   const Solution reference = CpuEngine(matrix, {.threads = options.threads})
                                  .solve({.alpha = options.alpha}, {.tolerance = options.tolerance});
@@ -261,6 +269,8 @@ void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, Benc
     BenchmarkRow row = cpu(options.precision, solution);
     judge_solution(row, solution, reference);
     table.rows.push_back(std::move(row));
+    // The floor of an iteration on the host: its links' ids read once.
+    table.rows.push_back(reading.row("read ids"));
   }
 }
 
