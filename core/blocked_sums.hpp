@@ -37,20 +37,20 @@ template <std::size_t length, bool weighted, class T, class V>
 void sum_short_runs(const T* window, const std::uint16_t* ids, const V* values, std::size_t runs,
                     T* sums) {
   constexpr std::size_t at_once = std::max<std::size_t>(1, 32 / length);  // about a line of ids
-  std::size_t r = 0;
-  const auto one = [&] {
+  const auto sum_one = [&] {
     T sum = term<weighted>(window, ids, values, 0);
     for (std::size_t k = 1; k < length; ++k) sum += term<weighted>(window, ids, values, k);
-    sums[r++] = sum;
+    *sums++ = sum;
     ids += length;
     if constexpr (weighted) values += length;
   };
-  while (r + at_once <= runs) {
+  std::size_t left = runs;
+  for (; left >= at_once; left -= at_once) {
     prefetch_ahead(ids);
     if constexpr (weighted) prefetch_ahead(values);
-    for (std::size_t i = 0; i < at_once; ++i) one();
+    for (std::size_t i = 0; i < at_once; ++i) sum_one();
   }
-  while (r < runs) one();
+  for (; left > 0; --left) sum_one();
 }
 
 /// Runs of any length: eights in T, pair by pair, and their sums in double. Equal terms, a hub's

@@ -69,7 +69,7 @@ class PreparedGraph {
 
   [[nodiscard]] std::uint64_t bytes_per_iteration() const {
     // Reads x and the out-weight, writes x and z; the sums count z as it is read.
-    return sums_.bytes(sizeof(T)) + matrix_.node_count() * 2 * (sizeof(double) + sizeof(T));
+    return sums_.bytes(sizeof(T)) + 2 * (sizeof(double) + sizeof(T)) * matrix_.node_count();
   }
   [[nodiscard]] bool blocked() const { return sums_.blocked(); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -16,10 +17,11 @@ template <class T>
 void advise_huge_pages([[maybe_unused]] std::span<T> array) {
 #if defined(__linux__)
   constexpr std::uintptr_t page = std::uintptr_t{2} << 20;
-  const auto address = reinterpret_cast<std::uintptr_t>(array.data());
-  const std::uintptr_t begin = (address + page - 1) / page * page;
-  const std::uintptr_t end = (address + array.size_bytes()) / page * page;
-  if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(array.data()) % page;
+  const std::size_t skipped = offset == 0 ? 0 : page - offset;  // up to the first whole one
+  if (array.size_bytes() < skipped + page) return;
+  void* const first = reinterpret_cast<char*>(array.data()) + skipped;
+  (void)madvise(first, (array.size_bytes() - skipped) / page * page, MADV_HUGEPAGE);
 #endif
 }
 
