@@ -210,8 +210,8 @@ class BlockedSums {
         constexpr std::uint32_t at_once = 512;
         alignas(64) T buffer[at_once];
         if constexpr (streamed) some.runs = std::min(left, at_once);
-        detail::sum_runs<weighted>(window, layout_.sources.data() + link, values + link, some,
-                                   streamed ? buffer : to);
+        detail::sum_runs<weighted>(window, layout_.sources.data() + link,
+                                   weighted ? values + link : values, some, streamed ? buffer : to);
         if constexpr (streamed) detail::stream(buffer, some.runs, to);
         to += some.runs;
         link += EdgeIndex{some.length} * some.runs;
