@@ -32,9 +32,7 @@ ChosenEngine make_gpu_engine(const Options& options, const TransitionMatrix& mat
 
 ChosenEngine make_cpu_engine(const Options& options, const TransitionMatrix& matrix,
                              std::string why) {
-  // It has no mixed precision: double keeps what that promises.
-  const Precision asked = options.precision.value_or(Precision::float64);
-  const Precision precision = asked == Precision::mixed ? Precision::float64 : asked;
+  const Precision precision = options.precision.value_or(Precision::float64);
   return {std::make_unique<CpuEngine>(
               matrix, CpuEngineOptions{.threads = options.threads, .precision = precision}),
           "cpu", "", precision, std::move(why)};

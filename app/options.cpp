@@ -96,7 +96,7 @@ po::options_description visible_options() {
       ("threads", number("N", 0),
        "threads of reading, the graph build and the CPU engine, 0: all cores")  //
       ("precision", text("P", "auto"),
-       "iterate in double, float, or mixed: in float, with double's result (a GPU's); auto: mixed "
+       "iterate in double, float, or mixed: in float, with double's result; auto: mixed "
        "where it is faster than double")  //
       ("tolerance", po::value<double>()->value_name("T"),
        "stop when the scores are certain to be within T of the exact ones (L1 distance); 1e-8, "

@@ -13,6 +13,10 @@ class CompensatedSum {
     error_ += std::abs(sum_) >= std::abs(term) ? (sum_ - sum) + term : (term - sum) + sum_;
     sum_ = sum;
   }
+  CompensatedSum& operator+=(double term) {
+    add(term);
+    return *this;
+  }
   [[nodiscard]] double value() const { return sum_ + error_; }
 
  private:

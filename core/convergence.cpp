@@ -37,10 +37,9 @@ double change_for_tolerance(double alpha, double tolerance) {
 
 double error_from_residual(double alpha, double residual) {
   // Every G(x)_i is a sum of products >= 0. With compensated sums its relative error is a few units
-  // roundoff whatever the row's length (elements of B: 4, products: 2, sum: 2, alpha and the
-  // teleport term: 6; the dangling mass, added up compensated and then in a tree, some 20 more),
-  // and
-  // ||G(x)||_1 = 1: 64 units cover it.
+  // roundoff whatever the row's length (elements of B: 4, products: 2, sum: 2, or 20 where it is
+  // InLinkSums::for_each_exact_block()'s, alpha and the teleport term: 6; the dangling mass, added
+  // up compensated and then in a tree, some 20 more), and ||G(x)||_1 = 1: 64 units cover it.
   constexpr double unit_roundoff = std::numeric_limits<double>::epsilon() / 2;
   return (residual + 64 * unit_roundoff) / (1 - alpha);
 }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <stdexcept>
 
 #include "core/compensated_sum.hpp"
 #include "core/convergence.hpp"
-#include "core/parallel.hpp"
+#include "core/threads.hpp"
 
 namespace pagerank {
 namespace {
@@ -14,124 +16,302 @@ namespace {
 struct RowSums {
   double change = 0;         ///< ||x_k - x_(k-1)||_1
   double dangling_mass = 0;  ///< of x_k
-
-  RowSums& operator+=(const RowSums& other) {
-    change += other.change;
-    dangling_mass += other.dangling_mass;
-    return *this;
-  }
 };
 
-/// Gathers z = x * inverse_out_weight in T, which is what memory has to deliver at random; keeps x
-/// and adds in double.
+/// What floats resolve of an L1 norm of 1: some times what rounding leaves of a change, also where
+/// a hub and its leaves lock into a cycle of two roundings.
+constexpr double float_resolution = 0x1p-18;
+
+/// Nodes of one piece of work that has no links.
+constexpr std::size_t nodes_per_piece = 1 << 14;
+
+template <class Body>
+void for_each_piece(ThreadTeam& team, std::size_t count, Body body) {
+  team.for_each((count + nodes_per_piece - 1) / nodes_per_piece, [&](std::size_t p) {
+    const std::size_t begin = p * nodes_per_piece;
+    body(p, begin, std::min(count, begin + nodes_per_piece));
+  });
+}
+
+/// An array of a solve, one element a node, that threads touch first.
 template <class T>
-class CpuIteration final : public Iteration {
+Array<T> node_array(std::size_t nodes) {
+  Array<T> array(nodes);
+  advise_huge_pages(std::span(array));
+  return array;
+}
+
+/// The graph as iterations in T want it. z = x / out-weight is what they gather.
+template <class T>
+class PreparedGraph {
  public:
-  CpuIteration(const TransitionMatrix& matrix, const Problem& problem, int threads)
+  PreparedGraph(const TransitionMatrix& matrix, const CpuEngineOptions& options)
       : matrix_(matrix),
-        problem_(problem),
-        threads_(threads),
-        x_(matrix.node_count(), 1.0 / matrix.node_count()),
-        z_(matrix.node_count()),
-        next_z_(matrix.node_count()) {
-    for (NodeId i = 0; i < matrix.node_count(); ++i) z_[i] = scaled(i);
-    for (const NodeId node : matrix.dangling) dangling_mass_ += x_[node];
+        mixed_(options.precision == Precision::mixed),
+        team_(options.threads),
+        sums_(matrix, options.layout, std::is_same_v<T, float>, options.sizes, team_),
+        out_weight_(node_array<T>(matrix.node_count())) {
+    for_each_piece(
+        team_, matrix.node_count(), [&](std::size_t, std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            const double inverse = matrix.inverse_out_weight[i];
+            out_weight_[i] = inverse > 0 ? static_cast<T>(std::round(1 / inverse)) : T(0);
+          }
+        });
   }
 
-  /// One at a time: here asking costs nothing.
-  std::vector<double> advance(double, std::uint32_t) override { return {step()}; }
+  Solution solve(const Problem& problem, const SolveOptions& options) {
+    require_no_dangling(matrix_, problem);
+    require_valid(problem, options);
+    Running running(*this, problem.alpha);
+    return iterate_to_tolerance(running, problem, options);
+  }
 
-  double residual() override { return residual_l1(matrix_, problem_, x_, threads_); }
-
-  Array<double> scores() override { return {x_.begin(), x_.end()}; }
+  [[nodiscard]] std::uint64_t bytes_per_iteration() const {
+    // Reads x and the out-weight, writes x and z; the sums count z as it is read.
+    return sums_.bytes(sizeof(T)) + 2 * (sizeof(double) + sizeof(T)) * matrix_.node_count();
+  }
+  [[nodiscard]] bool blocked() const { return sums_.blocked(); }
 
  private:
-  [[nodiscard]] T scaled(NodeId i) const { return T(x_[i] * matrix_.inverse_out_weight[i]); }
-
-  double step() {
-    const double n = matrix_.node_count();
-    const double base = (problem_.alpha * dangling_mass_ + (1 - problem_.alpha)) / n;
-    const auto sums = parallel_sum_blocks<RowSums>(
-        matrix_.node_count(), threads_,
-        [&](NodeId begin, NodeId end) { return update_rows(begin, end, base); });
-    z_.swap(next_z_);
-    dangling_mass_ = sums.dangling_mass;
-    return sums.change;
-  }
-
-  /// (B x)_row, in pieces short enough for plain addition; the pieces' sums are compensated, so
-  /// that a hub with millions of in-links keeps its digits.
-  [[nodiscard]] double gather(NodeId row) const {
-    constexpr EdgeIndex piece = 256;
-    const EdgeIndex row_end = matrix_.in_links.row_offsets[row + 1];
-    CompensatedSum y;
-    for (EdgeIndex begin = matrix_.in_links.row_offsets[row]; begin < row_end; begin += piece) {
-      y.add(gather(begin, std::min(begin + piece, row_end)));
+  /// One solve.
+  ///
+  /// Mixed precision is iterative refinement: total_ is kept in double; float iterations find it
+  /// until their change is what floats resolve, and from then on corrections of it. A correction s
+  /// solves s = alpha B s + (alpha * dangling mass of s) / n + r with r = G(x) - x evaluated in
+  /// double, which is the iteration itself with r in place of the teleport term; r shrinks, and
+  /// with it what a float leaves of s.
+  class Running final : public Iteration {
+   public:
+    Running(PreparedGraph& prepared, double alpha)
+        : graph_(prepared),
+          alpha_(alpha),
+          nodes_(prepared.matrix_.node_count()),
+          x_(node_array<double>(nodes_)),
+          z_(node_array<T>(nodes_)),
+          next_z_(node_array<T>(nodes_)) {
+      start([uniform = 1.0 / nodes_](std::size_t) { return uniform; });
     }
-    return y.value();
-  }
 
-  [[nodiscard]] double gather(EdgeIndex begin, EdgeIndex end) const {
-    const CsrMatrix& links = matrix_.in_links;
-    double sum = 0;
-    if (matrix_.weighted()) {
-      for (EdgeIndex k = begin; k < end; ++k) sum += links.values[k] * z_[links.column_indices[k]];
-    } else {
-      for (EdgeIndex k = begin; k < end; ++k) sum += z_[links.column_indices[k]];
+    std::vector<double> advance(double target, std::uint32_t limit) override {
+      // Where nothing is to be decided in between, asking costs nothing.
+      if (!graph_.mixed_) return {step()};
+      if (total_is_current_) begin_correction();
+      const double aim = std::max(target, resolution_);
+      std::vector<double> changes;
+      do changes.push_back(step());
+      while (changes.back() > aim && changes.size() < std::min(limit, mixed_batch));
+      // If what is left is below what floats tell of x, the next iteration is of a correction.
+      const double change = changes.back();
+      if (change > target && (change <= aim || stalled(changes))) residual();
+      return changes;
     }
-    return sum;
-  }
 
-  RowSums update_rows(NodeId begin, NodeId end, double base) {
-    RowSums sums;
-    for (NodeId row = begin; row < end; ++row) {
-      const double previous = x_[row];
-      x_[row] = problem_.alpha * gather(row) + base;
-      next_z_[row] = scaled(row);
-      sums.change += std::abs(x_[row] - previous);
-      if (matrix_.inverse_out_weight[row] == 0) sums.dangling_mass += x_[row];
+    [[nodiscard]] std::uint32_t between_residuals() const override {
+      return graph_.mixed_ ? mixed_batch : 1;
     }
-    return sums;
-  }
+
+    double residual() override {
+      bring_total();
+      const TransitionMatrix& matrix = graph_.matrix_;
+      if (exact_z_.empty()) {
+        exact_z_ = node_array<double>(nodes_);
+        residuals_ = node_array<double>(graph_.mixed_ ? nodes_ : 0);
+      }
+      for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          exact_z_[i] = total_[i] * matrix.inverse_out_weight[i];
+        }
+      });
+      const double base = (alpha_ * exact_dangling_mass() + (1 - alpha_)) / nodes_;
+      std::vector<double> of_blocks(graph_.sums_.exact_block_count());
+      graph_.sums_.for_each_exact_block(
+          exact_z_.data(), [&](std::size_t block, NodeId begin, NodeId end, const auto* y) {
+            double sum = 0;
+            for (NodeId i = begin; i < end; ++i) {
+              const double r = alpha_ * value_of(y[i - begin]) + base - total_[i];
+              if (!residuals_.empty()) residuals_[i] = r;
+              sum += std::abs(r);
+            }
+            of_blocks[block] = sum;
+          });
+      residual_ = std::accumulate(of_blocks.begin(), of_blocks.end(), 0.0);
+      return residual_;
+    }
+
+    Array<double> scores() override {
+      bring_total();
+      return std::move(total_);
+    }
+
+   private:
+    /// Iterations before rounding is suspected to keep the change from shrinking.
+    static constexpr std::uint32_t mixed_batch = 8;
+    [[nodiscard]] static bool stalled(const std::vector<double>& changes) {
+      const auto middle = changes.begin() + mixed_batch / 2;
+      return changes.size() == mixed_batch &&
+             *std::min_element(middle, changes.end()) >= *std::min_element(changes.begin(), middle);
+    }
+    static double value_of(double sum) { return sum; }
+    static double value_of(const CompensatedSum& sum) { return sum.value(); }
+
+    /// x = of(node), and what belongs to it.
+    template <class Of>
+    void start(Of of) {
+      std::vector<double> masses((nodes_ + nodes_per_piece - 1) / nodes_per_piece);
+      for_each_piece(graph_.team_, nodes_, [&](std::size_t p, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          const double x = of(i);
+          const T weight = graph_.out_weight_[i];
+          x_[i] = x;
+          z_[i] = static_cast<T>(x) / (weight > 0 ? weight : T(1));
+          masses[p] += weight > 0 ? 0 : x;
+        }
+      });
+      dangling_mass_ = std::accumulate(masses.begin(), masses.end(), 0.0);
+    }
+
+    double step() {
+      total_is_current_ = false;
+      const double base = (alpha_ * dangling_mass_ + (correcting_ ? 0 : 1 - alpha_)) / nodes_;
+      std::vector<RowSums> of_blocks(graph_.sums_.block_count());
+      graph_.sums_.for_each_block(
+          z_.data(), [&](std::size_t block, NodeId begin, NodeId end, const double* y) {
+            of_blocks[block] = correcting_ ? update<true>(begin, end, y, base)
+                                           : update<false>(begin, end, y, base);
+          });
+      z_.swap(next_z_);
+      RowSums sums;
+      for (const RowSums& block : of_blocks) {
+        sums.change += block.change;
+        sums.dangling_mass += block.dangling_mass;
+      }
+      dangling_mass_ = sums.dangling_mass;
+      return sums.change;
+    }
+
+    template <bool has_source>
+    RowSums update(NodeId begin, NodeId end, const double* y, double base) {
+      double change = 0, dangling_mass = 0;
+      double* const xs = x_.data() + begin;
+      T* const zs = next_z_.data() + begin;
+      const T* const weights = graph_.out_weight_.data() + begin;
+      const double* const sources = has_source ? residuals_.data() + begin : nullptr;
+#pragma omp simd reduction(+ : change, dangling_mass)
+      for (NodeId i = 0; i < end - begin; ++i) {
+        double x = alpha_ * y[i] + base;
+        if constexpr (has_source) x += sources[i];
+        change += std::abs(x - xs[i]);
+        const T divisor = weights[i] > 0 ? weights[i] : T(1);
+        dangling_mass += weights[i] > 0 ? 0.0 : x;
+        xs[i] = x;
+        zs[i] = static_cast<T>(x) / divisor;
+      }
+      return {change, dangling_mass};
+    }
+
+    /// total_ = the current x; of a correction: total_ += it, once.
+    void bring_total() {
+      if (total_is_current_) return;
+      if (total_.empty()) total_ = node_array<double>(nodes_);
+      for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          total_[i] = correcting_ ? total_[i] + x_[i] : x_[i];
+        }
+      });
+      total_is_current_ = true;
+    }
+
+    /// Of total_, whose residual has been evaluated: the correction's first approximation is that.
+    void begin_correction() {
+      correcting_ = true;
+      resolution_ = float_resolution * residual_ / (1 - alpha_);
+      start([this](std::size_t i) { return residuals_[i]; });
+    }
+
+    double exact_dangling_mass() {
+      const std::vector<NodeId>& dangling = graph_.matrix_.dangling;
+      std::vector<CompensatedSum> masses((dangling.size() + nodes_per_piece - 1) / nodes_per_piece);
+      for_each_piece(graph_.team_, dangling.size(),
+                     [&](std::size_t p, std::size_t begin, std::size_t end) {
+                       for (std::size_t d = begin; d < end; ++d) masses[p] += total_[dangling[d]];
+                     });
+      CompensatedSum mass;
+      for (const CompensatedSum& of_piece : masses) mass += of_piece.value();
+      return mass.value();
+    }
+
+    PreparedGraph& graph_;
+    double alpha_;
+    NodeId nodes_;
+    Array<double> x_;      ///< The ranks, or the correction.
+    Array<T> z_, next_z_;  ///< x / out-weight
+    double dangling_mass_ = 0;
+    bool correcting_ = false;
+    Array<double> total_;  ///< The ranks, when they are asked for.
+    bool total_is_current_ = false;
+    Array<double> exact_z_;
+    Array<double> residuals_;               ///< Mixed: G(total) - total.
+    double resolution_ = float_resolution;  ///< The change that floats still tell.
+    double residual_ = 0;
+  };
 
   const TransitionMatrix& matrix_;
-  const Problem& problem_;
-  int threads_;
-  std::vector<double> x_;
-  std::vector<T> z_, next_z_;
-  double dangling_mass_ = 0;
+  bool mixed_;
+  ThreadTeam team_;
+  InLinkSums sums_;
+  Array<T> out_weight_;  ///< 0 for dangling nodes.
 };
 
 }  // namespace
 
-CpuEngine::CpuEngine(const TransitionMatrix& matrix, CpuEngineOptions options)
-    : matrix_(matrix), options_(options) {
+class CpuEngine::Impl {
+ public:
+  Impl(const TransitionMatrix& matrix, const CpuEngineOptions& options)
+      : threads_(options.threads) {
+    if (options.precision == Precision::float64) {
+      double_ = std::make_unique<PreparedGraph<double>>(matrix, options);
+    } else {
+      float_ = std::make_unique<PreparedGraph<float>>(matrix, options);
+    }
+  }
+
+  /// Calls action with the prepared graph.
+  template <class Action>
+  auto with_graph(Action action) {
+    return float_ ? action(*float_) : action(*double_);
+  }
+  [[nodiscard]] int threads() const { return threads_; }
+
+ private:
+  int threads_;
+  std::unique_ptr<PreparedGraph<float>> float_;
+  std::unique_ptr<PreparedGraph<double>> double_;
+};
+
+CpuEngine::CpuEngine(const TransitionMatrix& matrix, CpuEngineOptions options) {
   if (matrix.node_count() == 0) throw std::invalid_argument("the graph has no nodes");
-  options_.threads = thread_count(options.threads);
+  options.threads = thread_count(options.threads);
+  impl_ = std::make_unique<Impl>(matrix, options);
 }
+CpuEngine::~CpuEngine() = default;
 
 Solution CpuEngine::solve(const Problem& problem, const SolveOptions& options) {
-  require_no_dangling(matrix_, problem);
-  if (options_.precision == Precision::float32) {
-    CpuIteration<float> iteration(matrix_, problem, options_.threads);
-    return iterate_to_tolerance(iteration, problem, options);
-  }
-  CpuIteration<double> iteration(matrix_, problem, options_.threads);
-  return iterate_to_tolerance(iteration, problem, options);
+  return impl_->with_graph([&](auto& graph) { return graph.solve(problem, options); });
 }
 
 std::uint64_t CpuEngine::bytes_per_iteration() const {
-  // A row reads its offset and its inverse out-weight and reads and writes x and z.
-  const std::uint64_t z_bytes =
-      options_.precision == Precision::float32 ? sizeof(float) : sizeof(double);
-  const std::uint64_t link_bytes = sizeof(NodeId) + (matrix_.weighted() ? sizeof(double) : 0);
-  return matrix_.link_count() * link_bytes +
-         matrix_.node_count() * (sizeof(EdgeIndex) + 3 * sizeof(double) + 2 * z_bytes);
+  return impl_->with_graph([](auto& graph) { return graph.bytes_per_iteration(); });
+}
+
+CpuLayout CpuEngine::layout() const {
+  return impl_->with_graph(
+      [](auto& graph) { return graph.blocked() ? CpuLayout::blocked : CpuLayout::plain; });
 }
 
 std::string CpuEngine::device() const {
-  return "CPU, " + std::to_string(options_.threads) +
-         (options_.threads == 1 ? " thread" : " threads");
+  return "CPU, " + std::to_string(impl_->threads()) +
+         (impl_->threads() == 1 ? " thread" : " threads");
 }
 
 }  // namespace pagerank

@@ -2,14 +2,18 @@
 
 #include <memory>
 
+#include "core/in_link_sums.hpp"
 #include "core/pagerank.hpp"
+#include "core/thread_team.hpp"
 #include "core/transition_matrix.hpp"
 
 namespace pagerank {
 
 struct CpuEngineOptions {
-  int threads = 0;                           ///< 0: as many as OpenMP offers.
-  Precision precision = Precision::float64;  ///< Mixed: float64.
+  int threads = 0;  ///< 0: as many as OpenMP offers.
+  Precision precision = Precision::float64;
+  CpuLayout layout = CpuLayout::automatic;
+  CpuSizes sizes;
 };
 
 /// Power iteration on the CPU's cores. Scores, iterations and bounds are the same bits for any
@@ -18,14 +22,18 @@ class CpuEngine final : public Engine {
  public:
   /// Uses `matrix` in place: it must outlive the engine.
   explicit CpuEngine(const TransitionMatrix& matrix, CpuEngineOptions options = {});
+  ~CpuEngine() override;
 
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) override;
   [[nodiscard]] std::string device() const override;
   [[nodiscard]] std::uint64_t bytes_per_iteration() const override;
 
+  /// That of its iterations.
+  [[nodiscard]] CpuLayout layout() const;
+
  private:
-  const TransitionMatrix& matrix_;
-  CpuEngineOptions options_;
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace pagerank

@@ -108,6 +108,34 @@ std::string tested_engines() {
   return engines != nullptr ? engines : "cpu";
 }
 
+CpuSizes small_cpu_sizes() {
+  return {.plain = {.block_links = 100, .block_rows = 64},
+          .blocked = {.window_nodes = 256,
+                      .block_rows = 128,
+                      .block_links = 2000,
+                      .least_rows = 8,
+                      .group_runs = 3000,
+                      .task_links = 500,
+                      .worth_parting = 8,
+                      .streamed_bytes = 8000}};
+}
+
+namespace {
+
+/// Every layout, as it is cut by default and small enough that graphs of the tests have many of
+/// each part.
+std::vector<std::pair<std::string, CpuEngineOptions>> cpu_cases() {
+  using enum CpuLayout;
+  return {
+      {"1", {.threads = 1}},
+      {"3", {.threads = 3}},
+      {"plain in small pieces", {.threads = 3, .layout = plain, .sizes = small_cpu_sizes()}},
+      {"blocked", {.threads = 2, .layout = blocked}},
+      {"blocked in small pieces", {.threads = 3, .layout = blocked, .sizes = small_cpu_sizes()}}};
+}
+
+}  // namespace
+
 std::vector<EngineCase> engine_cases() {
   std::vector<EngineCase> cases;
   for (const Precision precision : {Precision::float64, Precision::mixed, Precision::float32}) {
@@ -131,12 +159,12 @@ std::vector<EngineCase> engine_cases() {
                          }});
       }
     } else {
-      for (const int threads : {1, 3}) {
-        cases.push_back({"cpu " + std::to_string(threads) + type, precision, true, false,
-                         [=](const TransitionMatrix& matrix) {
-                           return std::make_unique<CpuEngine>(
-                               matrix,
-                               CpuEngineOptions{.threads = threads, .precision = precision});
+      for (const auto& [name, options] : cpu_cases()) {
+        cases.push_back({"cpu " + name + type, precision, true, false,
+                         [=, options = options](const TransitionMatrix& matrix) {
+                           CpuEngineOptions all = options;
+                           all.precision = precision;
+                           return std::make_unique<CpuEngine>(matrix, all);
                          }});
       }
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/edge_list.hpp"
+#include "core/in_link_sums.hpp"
 #include "core/pagerank.hpp"
 #include "core/transition_matrix.hpp"
 
@@ -67,7 +68,12 @@ struct EngineCase {
 /// "cpu" (the default) or "gpu": the environment's PAGERANK_TEST_ENGINES.
 [[nodiscard]] std::string tested_engines();
 
-/// CPU: both precisions, several numbers of threads. GPU: every kernel in both precisions.
+/// Sizes that cut graphs of some thousand nodes into many of all that the CPU engine cuts them
+/// into.
+[[nodiscard]] CpuSizes small_cpu_sizes();
+
+/// CPU: every precision and layout, several numbers of threads. GPU: every kernel in both
+/// precisions.
 [[nodiscard]] std::vector<EngineCase> engine_cases();
 
 /// A graph from pairs (source, target), counted from 0.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -126,8 +127,9 @@ void run_spmv(const BenchOptions& options, const TransitionMatrix& matrix, Bench
 
 /// Seconds of one iteration, a sample a solve: between the moments when its observer hears of the
 /// 32nd and of the last, which leaves out what a solve does once. (A GPU tells of up to 32 at
-/// once.)
-std::vector<double> time_iterations(Engine& engine, const BenchOptions& options) {
+/// once.) `between` is called between two solves.
+std::vector<double> time_iterations(Engine& engine, const BenchOptions& options,
+                                    const std::function<void()>& between) {
   constexpr std::uint32_t first = 32, most = 64;
   std::vector<double> samples;
   for (const Stopwatch all;
@@ -146,6 +148,7 @@ std::vector<double> time_iterations(Engine& engine, const BenchOptions& options)
     samples.push_back(solution.iterations > first
                           ? (last_heard - first_heard) / (solution.iterations - first)
                           : one.seconds() / solution.iterations);
+    if (between) between();
     if (all.seconds() > 20 * options.seconds) break;
   }
   return samples;
@@ -153,7 +156,7 @@ std::vector<double> time_iterations(Engine& engine, const BenchOptions& options)
 
 /// One row of "solve" from an engine that took `prepare_seconds` to make.
 BenchmarkRow measure_solve(Engine& engine, const BenchOptions& options, BenchmarkRow row,
-                           Solution& solution) {
+                           Solution& solution, const std::function<void()>& between = {}) {
   const Problem problem{.alpha = options.alpha};
   const SolveOptions solve_options{.tolerance = options.tolerance};
   std::vector<double> whole;
@@ -164,7 +167,7 @@ BenchmarkRow measure_solve(Engine& engine, const BenchOptions& options, Benchmar
     whole.push_back(one.seconds());
     if (all.seconds() > 20 * options.seconds) break;  // large graphs on few cores
   }
-  set_samples(row, time_iterations(engine, options));
+  set_samples(row, time_iterations(engine, options, between));
   row.bytes = engine.bytes_per_iteration();
   row.iterations = solution.iterations;
   row.solve_seconds = median(whole);
@@ -190,16 +193,20 @@ void judge_solution(BenchmarkRow& row, const Solution& solution, const Solution&
 
 void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, BenchmarkTable& table) {
   const std::uint64_t flops = matrix.link_count() * (matrix.weighted() ? 2 : 1);
+  MemoryReading reading(matrix.link_count() * sizeof(NodeId), options.threads);
   const auto cpu = [&](Precision precision, Solution& solution) {
     const Stopwatch preparing;
     CpuEngine engine(matrix, {.threads = options.threads, .precision = precision});
+    const double prepare_seconds = preparing.seconds();
+    reading.sample();
+    const char* const layout = engine.layout() == CpuLayout::plain ? "cpu:plain" : "cpu:blocked";
     return measure_solve(engine, options,
-                         {.kernel = "cpu",
+                         {.kernel = layout,
                           .values = matrix.weighted(),
-                          .prepare_seconds = preparing.seconds(),
+                          .prepare_seconds = prepare_seconds,
                           .flops = flops,
                           .on_host = true},
-                         solution);
+                         solution, [&] { reading.sample(); });
   };
   const Solution reference = CpuEngine(matrix, {.threads = options.threads})
                                  .solve({.alpha = options.alpha}, {.tolerance = options.tolerance});
@@ -244,6 +251,8 @@ void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, Benc
     BenchmarkRow row = cpu(options.precision, solution);
     judge_solution(row, solution, reference);
     table.rows.push_back(std::move(row));
+    // The floor of an iteration on the host: its links' ids read once.
+    table.rows.push_back(reading.row("read ids"));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "app/bench/benchmarks.hpp"
@@ -105,12 +106,43 @@ std::string kept_cache(const std::string& path, SourceIndex source) {
   return {};
 }
 
+std::uint64_t read_memory(std::span<const std::uint64_t> memory, int threads) {
+  constexpr std::size_t piece = std::size_t{1} << 17;
+  std::atomic<std::uint64_t> sum = 0;
+  parallel_for((memory.size() + piece - 1) / piece, threads, [&](std::size_t p) {
+    const auto part = memory.subspan(p * piece, std::min(piece, memory.size() - p * piece));
+    sum += std::accumulate(part.begin(), part.end(), std::uint64_t{0});
+  });
+  return sum;
+}
+
 void describe_host(const BenchOptions& options, io::BenchmarkTable& table) {
   table.device = "CPU, " + std::to_string(thread_count(options.threads)) + " threads";
   table.precision = "double";
 }
 
 }  // namespace
+
+MemoryReading::MemoryReading(std::uint64_t bytes, int threads)
+    : bytes_(bytes),
+      threads_(thread_count(threads)),
+      memory_(std::clamp<std::uint64_t>(bytes, 1 << 20, 256 << 20) / sizeof(std::uint64_t), 1) {}
+
+void MemoryReading::sample() {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  found_ += read_memory(memory_, threads_);
+  const std::chrono::duration<double> elapsed = Clock::now() - begin;
+  if (found_ == 0) throw std::logic_error("memory that was filled with ones adds up to 0");
+  seconds_.push_back(elapsed.count() * static_cast<double>(bytes_) /
+                     static_cast<double>(memory_.size() * sizeof(std::uint64_t)));
+}
+
+BenchmarkRow MemoryReading::row(const std::string& name) const {
+  BenchmarkRow row{.kernel = name, .bytes = bytes_, .on_host = true};
+  set_samples(row, seconds_);
+  return row;
+}
 
 void run_load(const BenchOptions& options, const std::string& path, io::BenchmarkTable& table) {
   describe_host(options, table);
@@ -177,18 +209,12 @@ void run_build(const BenchOptions& options, const EdgeList& edges, io::Benchmark
   bytes += table.links * (sizeof(NodeId) + (edges.weighted() ? sizeof(double) : 0)) +
            table.nodes * (sizeof(EdgeIndex) + sizeof(double));
 
-  constexpr std::size_t piece = std::size_t{1} << 17, pieces = 256;
-  const std::vector<std::uint64_t> memory(piece * pieces, 1);
+  constexpr std::uint64_t read_bytes = std::uint64_t{256} << 20;
+  const std::vector<std::uint64_t> memory(read_bytes / sizeof(std::uint64_t), 1);
   std::atomic<std::uint64_t> found = 0;  // keeps the compiler from leaving the work out
   std::vector<Candidate> candidates = {
-      {.row = {.kernel = "read memory", .bytes = memory.size() * sizeof(std::uint64_t)},
-       .run =
-           [&] {
-             parallel_for(pieces, threads, [&](std::size_t p) {
-               const auto begin = memory.begin() + static_cast<std::ptrdiff_t>(p * piece);
-               found += std::accumulate(begin, begin + piece, std::uint64_t{0});
-             });
-           }},
+      {.row = {.kernel = "read memory", .bytes = read_bytes},
+       .run = [&] { found += read_memory(memory, threads); }},
       {.row = {.kernel = "build", .values = edges.weighted(), .bytes = bytes, .peak_bytes = peak},
        .prepare = [&] { copy = edges; },
        .run = build}};

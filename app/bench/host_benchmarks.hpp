@@ -1,12 +1,32 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "app/bench/bench_options.hpp"
 #include "core/edge_list.hpp"
 #include "io/benchmark_report.hpp"
 
 namespace pagerank::app::bench {
+
+/// Times how fast all threads together read memory: the ceiling of what runs on the host.
+class MemoryReading {
+ public:
+  /// Of so many bytes, or as many as suffice to say how long they take.
+  MemoryReading(std::uint64_t bytes, int threads);
+  /// Reads it once more.
+  void sample();
+  /// A row with the times of all samples so far.
+  [[nodiscard]] io::BenchmarkRow row(const std::string& name) const;
+
+ private:
+  std::uint64_t bytes_;
+  int threads_;
+  std::vector<std::uint64_t> memory_;
+  std::vector<double> seconds_;
+  std::uint64_t found_ = 0;
+};
 
 /// "load": times the way from a file, in the page cache, to the matrix, in turns with what bounds
 /// it: reading the file's bytes with as many threads, and counting its lines with one. If there is

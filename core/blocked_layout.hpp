@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/array.hpp"
+#include "core/thread_team.hpp"
+#include "core/transition_matrix.hpp"
+
+namespace pagerank {
+
+/// The sizes a BlockedLayout is cut by, all above 0. Tests make them small.
+struct BlockedSizes {
+  /// Nodes of a window: so much of z stays in a core's cache while it is gathered from. A
+  /// power of two, at most 2^16.
+  std::uint32_t window_nodes = 1 << 16;
+  /// Rows of a row block at most: their sums, doubles, stay in a core's cache. At most 2^16.
+  std::uint32_t block_rows = 1 << 15;
+  /// Links of a row block at most, as long as it has more than `least_rows`.
+  EdgeIndex block_links = 1 << 19;
+  std::uint32_t least_rows = 64;
+  /// Runs of a group of row blocks, about: what is held of partial sums at a time.
+  EdgeIndex group_runs = 1 << 24;
+  /// Links of a piece of work in the first pass, about.
+  EdgeIndex task_links = 1 << 17;
+  /// From so many runs of a single link on a segment has them in order of their sources' parts of
+  /// the window.
+  std::uint32_t worth_parting = 1024;
+  /// Partial sums of a group that take more bytes than this are written past the caches.
+  std::size_t streamed_bytes = std::size_t{8} << 20;
+};
+
+/// The in-links of a graph cut into windows of sources and blocks of rows, so that what is gathered
+/// at random always lies in a core's cache. A multiplication is two passes, as in
+/// gpu/spmv_blocked.cu:
+///
+/// 1. For each window, each *run* (the links from that window into one row, cut at longest_run) is
+///    added up: ids of 16 bits, z out of the cache, one partial sum a run.
+/// 2. For each block of rows the runs' partial sums are added to their rows.
+///
+/// Row blocks are taken in groups, both passes for one after the other, so that there is memory for
+/// the partial sums of one group only. Within a *segment*, the runs of one window and one row
+/// block, runs are in order of length: a loop of so many equal ones has no branch to mispredict.
+/// What makes no run is met by no loop: rows without links, nodes without out-links.
+///
+/// Rows hold their columns ascending, so that runs lie in the matrix as they are: preparing takes
+/// two passes over it, as long as some iterations.
+///
+/// The idea is propagation blocking (S. Beamer, K. Asanovic, D. Patterson: Reducing PageRank
+/// Communication via Propagation Blocking, IPDPS 2017) with sums in place of single contributions.
+struct BlockedLayout {
+  /// Longer ones are cut, so that plain addition of a run loses few digits.
+  static constexpr std::uint32_t longest_run = 64;
+
+  /// `runs` neighbouring runs of `length` links each.
+  struct RunClass {
+    std::uint32_t length;
+    std::uint32_t runs;
+  };
+  struct Segment {
+    EdgeIndex first_link;
+    EdgeIndex first_run;
+    std::size_t first_class;
+  };
+  struct RowBlock {
+    NodeId begin, end;  ///< Rows.
+  };
+  struct Group {
+    std::size_t first_block, last_block;  ///< The latter is no longer in it.
+    std::size_t first_segment;            ///< Ordered by window, then by row block.
+    std::size_t first_task, last_task;
+  };
+
+  NodeId node_count = 0;
+  BlockedSizes sizes;
+  std::size_t window_count = 0;
+  std::vector<RowBlock> blocks;
+  std::vector<Group> groups;
+  std::vector<std::size_t> tasks;  ///< First segment of each, and the end.
+  std::vector<Segment> segments;   ///< And one more: the end.
+  std::vector<RunClass> classes;   ///< Lengths ascending within a segment.
+  Array<std::uint16_t> sources;    ///< A link: position within the window.
+  Array<std::uint16_t> rows;       ///< A run: position within the row block.
+  Array<float> narrow_values;      ///< A link; of weighted graphs one of the two.
+  Array<double> values;
+  EdgeIndex largest_group = 0;  ///< In runs.
+};
+
+/// Lays a matrix out, the same for any number of threads. `narrow`: values in float.
+[[nodiscard]] BlockedLayout make_blocked_layout(const TransitionMatrix& matrix, bool narrow,
+                                                const BlockedSizes& sizes, ThreadTeam& team);
+
+}  // namespace pagerank

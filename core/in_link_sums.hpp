@@ -1,0 +1,124 @@
+#pragma once
+
+#include <optional>
+#include <type_traits>
+
+#include "core/blocked_sums.hpp"
+#include "core/plain_sums.hpp"
+
+namespace pagerank {
+
+/// How a graph's links are held for the CPU engine's iterations.
+enum class CpuLayout {
+  automatic,  ///< By the graph's size and shape.
+  plain,      ///< The matrix as it is.
+  blocked     ///< BlockedLayout.
+};
+
+struct CpuSizes {
+  PlainSizes plain;
+  BlockedSizes blocked;
+};
+
+/// The sums over in-links that an iteration is made of, in the layout that suits the graph. Results
+/// are the same bits for any number of threads.
+class InLinkSums {
+ public:
+  /// Uses `matrix` in place. `narrow`: z will be floats, but for exact sums.
+  InLinkSums(const TransitionMatrix& matrix, CpuLayout layout, bool narrow, const CpuSizes& sizes,
+             ThreadTeam& team)
+      : matrix_(matrix), plain_sizes_(sizes.plain), team_(team) {
+    if (layout == CpuLayout::automatic) {
+      const bool blocks = worth_blocking(matrix, narrow ? sizeof(float) : sizeof(double),
+                                         sizes.blocked.window_nodes);
+      layout = blocks ? CpuLayout::blocked : CpuLayout::plain;
+    }
+    if (layout == CpuLayout::blocked) {
+      blocked_ = make_blocked_layout(matrix, narrow, sizes.blocked, team);
+    }
+  }
+
+  [[nodiscard]] bool blocked() const { return blocked_.has_value(); }
+
+  /// Calls body(block, begin, end, y) for each of a number of blocks of rows, several at once:
+  /// y(i) is the sum of row begin + i over its links, of z(source) times the link's value.
+  template <class T, class Body>
+  void for_each_block(const T* z, Body body) {
+    constexpr EdgeIndex plain_piece = 256;
+    if (blocked_) {
+      for_each_blocked<double>(z, body);
+    } else {
+      for_each_plain_block<plain_piece>(matrix_, plain_rows(), z, team_, body);
+    }
+  }
+
+  /// The same with compensated sums: whatever a row's length, its sum's relative error is at most
+  /// 20 units roundoff (a run: 17 at most, the runs' sum: 2).
+  template <class Body>
+  void for_each_exact_block(const double* z, Body body) {
+    constexpr EdgeIndex plain_piece = 16;
+    if (exactly_blocked()) {
+      for_each_blocked<CompensatedSum>(z, body);
+    } else {
+      for_each_plain_block<plain_piece>(matrix_, plain_rows(), z, team_, body);
+    }
+  }
+
+  [[nodiscard]] std::size_t block_count() { return count(blocked_.has_value()); }
+  [[nodiscard]] std::size_t exact_block_count() { return count(exactly_blocked()); }
+
+  /// What for_each_block moves at least: each array of the layout once, partial sums twice.
+  [[nodiscard]] std::uint64_t bytes(std::size_t value_bytes) const;
+
+ private:
+  /// Whether a solve takes less time, preparation included. A look at some links.
+  static bool worth_blocking(const TransitionMatrix& matrix, std::size_t value_bytes,
+                             std::uint32_t window_nodes);
+
+  /// Values that were narrowed are not exact.
+  [[nodiscard]] bool exactly_blocked() const { return blocked_ && blocked_->narrow_values.empty(); }
+  [[nodiscard]] std::size_t count(bool in_blocked) {
+    return in_blocked ? blocked_->blocks.size() : plain_rows().blocks().size();
+  }
+  PlainRows& plain_rows() {
+    if (!plain_) plain_.emplace(matrix_.in_links, plain_sizes_);
+    return *plain_;
+  }
+
+  template <class Accumulator, class T, class Body>
+  void for_each_blocked(const T* z, Body& body) {
+    BlockedSums<T>& sums = sums_of<T>();
+    for (const BlockedLayout::Group& group : blocked_->groups) {
+      if (!matrix_.weighted()) {
+        sums.template gather<false>(group, z, blocked_->narrow_values.data(), team_);
+      } else if (!blocked_->values.empty()) {
+        sums.template gather<true>(group, z, blocked_->values.data(), team_);
+      } else {
+        sums.template gather<true>(group, z, blocked_->narrow_values.data(), team_);
+      }
+      sums.template combine<Accumulator>(group, team_, body);
+    }
+  }
+  template <class T>
+  BlockedSums<T>& sums_of() {
+    auto& sums = [this]() -> auto& {
+      if constexpr (std::is_same_v<T, float>)
+        return float_sums_;
+      else
+        return double_sums_;
+    }
+    ();
+    if (!sums) sums.emplace(*blocked_);
+    return *sums;
+  }
+
+  const TransitionMatrix& matrix_;
+  PlainSizes plain_sizes_;
+  ThreadTeam& team_;
+  std::optional<PlainRows> plain_;  ///< When first needed.
+  std::optional<BlockedLayout> blocked_;
+  std::optional<BlockedSums<float>> float_sums_;
+  std::optional<BlockedSums<double>> double_sums_;
+};
+
+}  // namespace pagerank
