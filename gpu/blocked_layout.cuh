@@ -2,30 +2,11 @@
 
 #include <cstdint>
 
+#include "gpu/blocked_shape.hpp"
 #include "gpu/device_graph.cuh"
 #include "gpu/slice_tiles.cuh"
 
 namespace pagerank::gpu {
-
-/// The matrix as spmv_blocked.cu multiplies it; see there for the whole picture. Nodes are
-/// renumbered: `position` is a node's new number.
-///
-/// - A window is window_size neighbouring positions: a piece of x that fits into shared memory.
-/// - A run is what one row links to in one window, cut where it is longer than a list may be. The
-///   first pass makes one partial sum of each run.
-/// - A row block is some neighbouring rows with at most `capacity` runs, whose partial sums fit
-///   into shared memory. A row with too many for that (a giant) has row blocks of its own.
-/// - A segment is the runs of one row block in one window: neighbours among the window's runs.
-struct BlockedShape {
-  std::uint32_t window_size;  ///< Ids are below it; window_size itself stands for 0.
-  std::uint32_t local_bits;   ///< That hold an id.
-  std::uint32_t capacity;     ///< Partial sums of a row block, with the one that is 0.
-  std::uint32_t threads;      ///< Of a block of the second pass.
-  std::uint32_t resident;     ///< Such blocks that a multiprocessor holds.
-
-  /// The longest row, in runs, that is not a giant.
-  [[nodiscard]] __host__ __device__ std::uint32_t most_runs_of_row() const { return capacity / 8; }
-};
 
 /// Threads of a block of the first pass; a multiprocessor holds one.
 inline constexpr unsigned gather_threads = 768;
@@ -58,6 +39,7 @@ struct Giant {
   std::uint32_t position, begin, end;
 };
 
+/// See BlockedShape for the terms.
 template <class T>
 struct BlockedLayout {
   /// Lays the graph out. Throws KernelRefused, and OutOfMemory before it allocates.

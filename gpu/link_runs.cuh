@@ -1,0 +1,59 @@
+#pragma once
+
+#include "gpu/blocked_shape.hpp"
+#include "gpu/device_algorithms.cuh"
+#include "gpu/node_order.cuh"
+
+namespace pagerank::gpu {
+
+/// A link as it is sorted: window, row, and column within the window, from the high bits down.
+struct LinkKey {
+  unsigned local_bits;
+  [[nodiscard]] __host__ __device__ unsigned window_shift() const { return local_bits + 32; }
+  [[nodiscard]] __device__ std::uint64_t make(std::uint64_t window, std::uint64_t row,
+                                              std::uint64_t local) const {
+    return window << window_shift() | row << local_bits | local;
+  }
+  [[nodiscard]] __device__ std::uint64_t run(std::uint64_t key) const { return key >> local_bits; }
+  [[nodiscard]] __device__ std::uint32_t row(std::uint64_t key) const {
+    return static_cast<std::uint32_t>(key >> local_bits);
+  }
+  [[nodiscard]] __device__ std::uint32_t window(std::uint64_t key) const {
+    return static_cast<std::uint32_t>(key >> window_shift());
+  }
+  [[nodiscard]] __device__ std::uint32_t local(std::uint64_t key) const {
+    return static_cast<std::uint32_t>(key) & ((1U << local_bits) - 1);
+  }
+};
+
+/// Runs by window, those of a window by row.
+struct Runs {
+  std::uint64_t count = 0;
+  DeviceBuffer<std::uint64_t> begin;      ///< The first link of each; count + 1.
+  DeviceBuffer<NodeId> row;               ///< In the base order.
+  DeviceBuffer<std::uint64_t> of_window;  ///< The first of each window; windows + 1.
+};
+
+/// The links by window and row, and where runs of them begin.
+template <class T>
+struct LinkRuns {
+  LinkKey link_key;
+  DeviceBuffer<std::uint64_t> keys;  ///< links + 1; the last is no link's.
+  DeviceBuffer<T> values;            ///< Of the links, where the matrix has any.
+  Runs runs;
+};
+
+/// Bytes of a matrix's links while they are sorted.
+template <class T>
+[[nodiscard]] std::size_t bytes_to_sort_links(const CsrView<T>& matrix) {
+  return matrix.links * 2 * (sizeof(std::uint64_t) + (matrix.values != nullptr ? sizeof(T) : 0));
+}
+
+/// Sorts the links and finds the runs, rows and columns taken in the base order. Throws
+/// KernelRefused, and OutOfMemory before it allocates: also for what the layout takes later.
+template <class T>
+[[nodiscard]] LinkRuns<T> find_link_runs(const CsrView<T>& matrix, const NodeOrder& base,
+                                         const BlockedShape& shape, std::uint32_t windows,
+                                         DeviceAlgorithms& algorithms);
+
+}  // namespace pagerank::gpu
