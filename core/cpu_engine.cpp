@@ -190,8 +190,23 @@ class PreparedGraph {
       return sums.change;
     }
 
+    /// The sums of few rows at a time: a long chain of additions would lose of the dangling mass
+    /// what decides a last iteration.
     template <bool has_source>
     RowSums update(NodeId begin, NodeId end, const double* y, double base) {
+      constexpr NodeId rows_together = 256;
+      RowSums sums;
+      for (NodeId first = begin; first < end; first += std::min(rows_together, end - first)) {
+        const NodeId last = first + std::min(rows_together, end - first);
+        const RowSums few = update_few<has_source>(first, last, y + (first - begin), base);
+        sums.change += few.change;
+        sums.dangling_mass += few.dangling_mass;
+      }
+      return sums;
+    }
+
+    template <bool has_source>
+    RowSums update_few(NodeId begin, NodeId end, const double* y, double base) {
       double change = 0, dangling_mass = 0;
       double* const xs = x_.data() + begin;
       T* const zs = next_z_.data() + begin;
