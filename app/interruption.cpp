@@ -1,5 +1,6 @@
 #include "app/interruption.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -28,8 +29,10 @@ void stop_cleanly_when_interrupted(const char* program) {
     io::remove_unfinished_files();
     const std::string message = std::string(isatty(STDERR_FILENO) != 0 ? "\r\x1b[K" : "") +
                                 program + ": error: stopped by " + strsignal(number) + "\n";
-    [[maybe_unused]] const auto written =
-        write(STDERR_FILENO, message.data(), message.size());  // nothing is left to be done
+    pollfd standard_error{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+    if (poll(&standard_error, 1, 0) == 1) {  // who does not read does not keep it from ending
+      [[maybe_unused]] const auto written = write(STDERR_FILENO, message.data(), message.size());
+    }
     _exit(128 + number);
   }).detach();
 }

@@ -39,11 +39,20 @@ std::string bytes_read(const io::ByteSource& source) {
                      std::min(100.0, 100 * taken / all), taken / mega, all / mega);
 }
 
+io::GraphFormat text_format(const Options& options, io::ByteSource& source,
+                            const std::string& path) {
+  return options.input_format ? *options.input_format : io::format_of(source, path);
+}
+/// Of a file that is not read now.
+io::GraphFormat text_format(const Options& options, const std::string& path) {
+  io::ByteSource source(path);
+  return text_format(options, source, path);
+}
+
 io::CachedGraph read_text(const Options& options, const std::string& path, PhaseClock& clock,
                           ProgressDisplay& progress, io::Report& report) {
   io::ByteSource source(path);
-  const io::GraphFormat format =
-      options.input_format ? *options.input_format : io::format_of(source, path);
+  const io::GraphFormat format = text_format(options, source, path);
   io::GraphReader reader = open_graph(options, path, source, format);
   require_host_memory(reader.expected_bytes());
   {
@@ -94,7 +103,9 @@ io::CachedGraph read_given_cache(const Options& options, const std::string& path
 
 /// The graph from a cache that an earlier run left, if there is one and it is of this text, as it
 /// is now, read the same way.
-std::optional<io::CachedGraph> read_kept_cache(const Options& options, const std::string& path,
+std::optional<io::CachedGraph> read_kept_cache(const Options& options,
+                                               const std::string& graph_path,
+                                               const std::string& path,
                                                const io::SourceStamp& stamp, PhaseClock& clock,
                                                io::Report& report) {
   std::error_code unknown;
@@ -106,7 +117,7 @@ std::optional<io::CachedGraph> read_kept_cache(const Options& options, const std
       spdlog::info("{}: the graph has changed since, it is made anew", path);
     } else if (info.source_index != options.source) {
       spdlog::info("{}: made with --source {}, it is made anew", path, name_of(info.source_index));
-    } else if (options.input_format && *options.input_format != info.format) {
+    } else if (text_format(options, graph_path) != info.format) {
       spdlog::info("{}: made of a text in format {}, it is made anew", path, name_of(info.format));
     } else {
       io::CachedGraph graph = read_cache(options, cache, clock, report);
@@ -123,6 +134,12 @@ void keep(const Options& options, const std::string& graph_path, const std::stri
           const io::CachedGraph& graph) {
   if (io::source_stamp(graph_path) != graph.info.stamp) {
     spdlog::warn("{}: changed while it was read, it is not cached", graph_path);
+    return;
+  }
+  std::error_code unknown;
+  const auto there = std::filesystem::status(cache_path, unknown);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
+    spdlog::warn("{} is not a regular file, {} is not cached", cache_path, graph_path);
     return;
   }
   try {
@@ -143,7 +160,8 @@ io::CachedGraph read_through_cache(const Options& options, const std::string& pa
     return graph;
   }
   const std::string cache = io::graph_cache_path(path, options.cache_dir);
-  if (auto graph = read_kept_cache(options, cache, *stamp, clock, report)) return *std::move(graph);
+  if (auto graph = read_kept_cache(options, path, cache, *stamp, clock, report))
+    return *std::move(graph);
   io::CachedGraph graph = read_text(options, path, clock, progress, report);
   graph.info.stamp = *stamp;
   keep(options, path, cache, graph);

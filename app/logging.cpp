@@ -2,8 +2,10 @@
 
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -22,7 +24,7 @@ class StandardError final : public spdlog::sinks::base_sink<std::mutex> {
       return;
     }
     if (line.empty() && !status_shown_) return;
-    write(std::string(erase_line).append(line));
+    write(std::string(erase_line).append(fitted(line)));
     status_shown_ = !line.empty();
   }
 
@@ -38,6 +40,15 @@ class StandardError final : public spdlog::sinks::base_sink<std::mutex> {
 
  private:
   static constexpr const char* erase_line = "\r\x1b[K";
+  /// What one row of the terminal can show of it: only one can be erased.
+  static std::string fitted(std::string_view line) {
+    winsize size{};
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    std::string text(line.substr(0, known ? size.ws_col - 1U : 79U));
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, '?');
+    return text;
+  }
   static void write(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);

@@ -4,7 +4,7 @@
 
 namespace pagerank::app {
 
-/// Everything that is not a result goes to standard error, each line led by the program's name.
+/// Everything that is not a result goes to standard error, each message led by the program's name.
 void start_logging(const char* program);
 
 /// Whether standard error is a terminal.

@@ -110,8 +110,9 @@ po::options_description visible_options() {
       ("format", text("F", ""), "format for --output-dir (tsv), or --output whatever its name")  //
       ("report", text("FILE", ""), "write what was done and how well, as JSON")                  //
       ("progress", text("WHEN", "auto"),
-       "show how far reading and solving are: auto (on a terminal), always or never")  //
-      ("quiet", po::bool_switch(), "only warnings and errors on standard error")       //
+       "show how far reading and solving are: auto (on a terminal, without --quiet and --verbose), "
+       "always or never")                                                         //
+      ("quiet", po::bool_switch(), "only warnings and errors on standard error")  //
       ("verbose", po::bool_switch(), "every iteration on standard error");
   other.add_options()                                         //
       ("help", po::bool_switch(), "this text")                //
@@ -266,6 +267,9 @@ void read_output(const po::variables_map& given, Options& options) {
 void read_cache(const po::variables_map& given, Options& options) {
   options.cache_dir = text_of(given, "cache-dir");
   options.cache = given["cache"].as<bool>() || !options.cache_dir.empty();
+  if (given.count("cache-dir") > 0 && options.cache_dir.empty()) {
+    throw UsageError("--cache-dir: no directory was given");
+  }
   if (!options.cache_dir.empty()) require_directory("--cache-dir", options.cache_dir);
 }
 
@@ -281,11 +285,17 @@ void check_graphs(const Options& options) {
   std::set<std::string> outputs;
   for (const std::string& graph : options.graphs) {
     const std::string output = options.output_path(graph);
-    if (!output.empty() && !outputs.insert(output).second) {
+    std::error_code unknown;
+    const fs::path place = fs::weakly_canonical(output, unknown);
+    if (!output.empty() && !outputs.insert(unknown ? output : place.string()).second) {
       throw UsageError("two graphs would be written to " + output);
     }
-    for (const std::string& written : {output, options.report}) {
-      if (graph == "-") continue;
+  }
+  std::set<std::string> all_written = outputs;
+  all_written.insert(options.report);
+  for (const std::string& graph : options.graphs) {
+    if (graph == "-") continue;
+    for (const std::string& written : all_written) {
       if (same_file(graph, written)) {
         throw UsageError("the result would overwrite the graph " + graph);
       }

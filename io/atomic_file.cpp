@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -16,11 +17,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// /dev/stdout and the like can stand for a regular file that others are writing to as well.
+bool names_descriptor(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
+         (path.starts_with("/proc/") && path.find("/fd/") != std::string::npos);
+}
+
 /// Renaming over a symbolic link would replace the link: the file is written beside what the link
 /// points to, which need not exist yet.
 std::string behind_links(fs::path path) {
   std::error_code error;
-  for (int links = 0; links < 40 && fs::is_symlink(path, error); ++links) {
+  for (int links = 0; links < 40 && !names_descriptor(path) && fs::is_symlink(path, error);
+       ++links) {
     path = path.parent_path() / fs::read_symlink(path, error);
   }
   return path.string();
@@ -28,7 +36,7 @@ std::string behind_links(fs::path path) {
 
 /// Temporary names of the files that are being written.
 struct Unfinished {
-  std::mutex mutex;
+  std::timed_mutex mutex;
   std::set<std::string> paths;
 };
 Unfinished& unfinished() {
@@ -39,8 +47,10 @@ Unfinished& unfinished() {
 }  // namespace
 
 void remove_unfinished_files() {
-  // Never unlocked: the program ends.
-  std::unique_lock lock(unfinished().mutex);
+  // Never unlocked: the program ends. It does so too if somebody who has the lock waits for a slow
+  // file system.
+  std::unique_lock lock(unfinished().mutex, std::chrono::milliseconds(500));
+  if (!lock.owns_lock()) return;
   for (const std::string& path : unfinished().paths) std::remove(path.c_str());
   lock.release();  // NOLINT(bugprone-unused-return-value)
 }
@@ -54,24 +64,30 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), written_path_
   std::error_code ignored;
   if (fs::is_directory(path_, ignored)) fail(EISDIR);
   const bool exists = fs::exists(path_, ignored);
-  // Names like /dev/stdout can stand for a regular file that others are writing to as well.
-  const bool direct = path_.starts_with("/dev/") || path_.starts_with("/proc/") ||
-                      (exists && !fs::is_regular_file(path_, ignored));
+  path_ = behind_links(path_);
+  const bool direct = names_descriptor(path_) || (exists && !fs::is_regular_file(path_, ignored));
   if (!direct) {
     if (exists && access(path_.c_str(), W_OK) != 0) fail(errno);
-    path_ = behind_links(path_);
     // The number of the process alone is not enough: containers count their own.
     written_path_ =
         path_ + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(std::random_device()());
   }
+  // (Without the lock: a pipe may let it wait for its reader.)
+  const auto open = [&](std::ios::openmode mode) {
+    errno = 0;
+    stream_.open(written_path_, std::ios::binary | mode);
+    if (!stream_) fail(errno);
+  };
+  if (direct) {
+    open(std::ios::app);
+    return;
+  }
   {
     const std::lock_guard lock(unfinished().mutex);
-    errno = 0;
-    stream_.open(written_path_, std::ios::binary | (direct ? std::ios::app : std::ios::trunc));
-    if (!stream_) fail(errno);
-    if (!direct) unfinished().paths.insert(written_path_);
+    open(std::ios::trunc);
+    unfinished().paths.insert(written_path_);
   }
-  if (!direct && exists) {
+  if (exists) {
     fs::permissions(written_path_, fs::status(path_, ignored).permissions(), ignored);
   }
 }

@@ -14,7 +14,8 @@ class OutputError : public std::runtime_error {
 
 /// A file that appears under its name only when it is whole: written under a temporary name in the
 /// same directory, renamed by commit(). Without commit() nothing is left behind. Devices, pipes
-/// and other things that exist and are not regular files are written directly.
+/// and other things that exist and are not regular files, and names of descriptors (/dev/stdout),
+/// are written directly.
 class AtomicFile {
  public:
   /// Throws OutputError.

@@ -62,8 +62,12 @@ std::size_t ByteSource::read_file(std::span<char> buffer) {
     const int got = gzread(file_.get(), buffer.data() + total, ask);
     if (got > 0) {
       total += static_cast<std::size_t>(got);
-      if (const auto offset = gzoffset(file_.get()); offset > 0) {
+      // There is no offset in what cannot seek.
+      const auto offset = gzoffset(file_.get());
+      if (offset >= 0) {
         taken_ = static_cast<std::uint64_t>(offset);
+      } else {
+        taken_ += static_cast<std::uint64_t>(got);
       }
       continue;
     }
@@ -90,12 +94,14 @@ std::size_t ByteSource::read_at(std::uint64_t offset, std::span<char> buffer) co
                               static_cast<off_t>(offset + total));
     if (got > 0) {
       total += static_cast<std::size_t>(got);
-      taken_ += static_cast<std::uint64_t>(got);
     } else if (got == 0) {
       break;
     } else if (errno != EINTR) {
       throw InputError(name_ + ": " + std::strerror(errno));
     }
+  }
+  std::uint64_t before = taken_;
+  while (before < offset + total && !taken_.compare_exchange_weak(before, offset + total)) {
   }
   return total;
 }

@@ -37,8 +37,8 @@ class ByteSource {
   /// The number of bytes where that is known: regular files without compression.
   [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
 
-  /// How many bytes of the file were read so far, compressed ones where it is: to show how far
-  /// reading is. From any thread.
+  /// Up to which byte the file was read so far, of a compressed regular file up to which compressed
+  /// one: to show how far reading is. From any thread.
   [[nodiscard]] std::uint64_t bytes_taken() const { return taken_; }
 
   /// What bytes_taken() is at the end, where that is known: for regular files.

@@ -346,6 +346,14 @@ TEST_CASE("a text that is read in another format is not taken from its cache") {
   CHECK(run_pagerank({graph, "--cache", "--input-format", "edges"}).out == edges.out);
 }
 
+TEST_CASE("a cache serves only a text that would be read in its format") {
+  const TemporaryDirectory files;
+  const std::string graph = (files / "edges.mtx").string();
+  std::ofstream(graph) << "1 2\n2 1\n";
+  CHECK(run_pagerank({graph, "--cache", "--input-format", "edges"}).status == 0);
+  CHECK(run_pagerank({graph, "--cache"}).status == 3);
+}
+
 TEST_CASE("no result may overwrite the cache of a graph") {
   const Workplace place;
   const RunResult run =

@@ -449,5 +449,30 @@ TEST_CASE("the number of threads does not change what is printed") {
   CHECK(run_pagerank(one).out == run_pagerank(five).out);
 }
 
+TEST_CASE("no result may overwrite another graph of the batch") {
+  const TemporaryDirectory files;
+  fs::create_directory(files / "x");
+  fs::create_directory(files / "y");
+  const std::string other = (files / "x" / "a.csv").string();
+  write_file(other, "1 2\n2 3\n3 1\n");
+  write_file(files / "y" / "a.mtx", "1 2\n2 1\n");
+  const RunResult run =
+      run_pagerank({(files / "y" / "a.mtx").string(), other, "--input-format", "edges",
+                    "--output-dir", (files / "x").string(), "--format", "csv"});
+  CHECK(run.status == 2);
+  CHECK(read_file(other) == "1 2\n2 3\n3 1\n");
+}
+
+TEST_CASE("a file in memory is written like any other, not appended to") {
+  if (!fs::is_directory("/dev/shm")) return;
+  const std::string output = "/dev/shm/pagerank-test-" + std::to_string(getpid()) + ".json";
+  const std::string graph = (source_dir() / "data" / "four.mtx").string();
+  for (int run = 0; run < 2; ++run) {
+    CHECK(run_pagerank({graph, "--engine", "cpu", "--top", "0", "--report", output}).status == 0);
+  }
+  CHECK(nlohmann::json::accept(read_file(output)));
+  fs::remove(output);
+}
+
 TEST_SUITE_END();
 }  // namespace pagerank::tests

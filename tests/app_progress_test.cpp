@@ -1,5 +1,6 @@
 // What is shown while the program works, and what is left when it is stopped.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -141,6 +142,32 @@ TEST_CASE("no half-written file is left by who was stopped") {
   while (fs::is_empty(files.path()) && !program.has_ended()) std::this_thread::sleep_for(1ms);
   CHECK(program.stop(SIGTERM) == 143);
   CHECK(fs::is_empty(files.path()));
+}
+
+TEST_CASE("a signal stops the program while it waits for the reader of a pipe") {
+  const TemporaryDirectory files;
+  const std::string pipe = (files / "scores.tsv").string();
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  RunningProgram program("pagerank", {(source_dir() / "data" / "karate.mtx").string(), "--engine",
+                                      "cpu", "--quiet", "--top", "0", "--output", pipe});
+  std::this_thread::sleep_for(300ms);
+  REQUIRE_FALSE(program.has_ended());
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(program.stop(SIGTERM) == 143);
+  CHECK(seconds_since(begin) < 1);
+}
+
+TEST_CASE("progress of a pipe counts what came through it") {
+  std::string text = "%%MatrixMarket matrix coordinate pattern general\n2 2 200000\n";
+  for (int k = 0; k < 200'000; ++k) text += "1 2\n";
+  const TemporaryDirectory files;
+  const std::string pipe = (files / "graph").string();
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::thread writer([&] { write_file(pipe, text); });
+  const RunResult run = run_pagerank({pipe, "--engine", "cpu", "--progress", "always"});
+  writer.join();
+  CHECK(run.status == 0);
+  CHECK(has(run.err, "reading " + pipe + ": 0.8 MB"));
 }
 
 TEST_CASE("unfinished files can be removed at any time") {
