@@ -30,6 +30,7 @@ class RunningProgram {
     const std::string path = (fs::read_symlink("/proc/self/exe").parent_path() / program).string();
     arguments.insert(arguments.begin(), path);
     std::vector<char*> pointers;
+    pointers.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
     int input[2];

@@ -112,8 +112,11 @@ TEST_CASE("npy of labelled nodes is an array of records") {
   REQUIRE(bytes.size() == header + 16 * labels.size());
   bool same = true;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    same = same && std::memcmp(bytes.data() + header + 16 * i, &labels[i], 8) == 0 &&
-           std::memcmp(bytes.data() + header + 16 * i + 8, &many[i], 8) == 0;
+    std::uint64_t label = 0;
+    double score = 0;
+    std::memcpy(&label, bytes.data() + header + 16 * i, sizeof label);
+    std::memcpy(&score, bytes.data() + header + 16 * i + sizeof label, sizeof score);
+    same = same && label == labels[i] && score == many[i];
   }
   CHECK(same);
 }

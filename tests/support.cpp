@@ -160,7 +160,9 @@ std::vector<EngineCase> engine_cases() {
       }
     } else {
       for (const auto& [name, options] : cpu_cases()) {
-        cases.push_back({"cpu " + name + type, precision, true, false,
+        std::string of_case = "cpu ";
+        of_case.append(name).append(type);
+        cases.push_back({std::move(of_case), precision, true, false,
                          [=, options = options](const TransitionMatrix& matrix) {
                            CpuEngineOptions all = options;
                            all.precision = precision;
