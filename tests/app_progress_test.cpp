@@ -38,6 +38,8 @@ class RunningProgram {
     input_ = input[1];
     process_ = fork();
     if (process_ == 0) {
+      // Whoever runs the tests may ignore them: shells do for what they start in the background.
+      for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_DFL);
       dup2(input[0], STDIN_FILENO);
       close(input[0]);
       close(input[1]);
