@@ -36,6 +36,7 @@ void check_same_graph(const io::CachedGraph& a, const io::CachedGraph& b) {
   check_same_matrix(a.matrix, b.matrix);
   CHECK(same_bits(a.labels, b.labels));
   CHECK(a.info.stamp == b.info.stamp);
+  CHECK(a.info.format == b.info.format);
   CHECK(a.info.source_index == b.info.source_index);
   CHECK(a.info.symmetric == b.info.symmetric);
   CHECK(a.info.entries == b.info.entries);
@@ -70,6 +71,7 @@ io::CachedGraph small_graph(bool weighted, bool labelled = false) {
                                  .entries = 5}};
   graph.matrix = make_transition_matrix(make_graph(4, {{0, 1}, {0, 2}, {1, 2}, {2, 2}, {2, 0}},
                                                    weighted ? weights : std::vector<double>{}));
+  if (labelled) graph.info.format = io::GraphFormat::edge_list;
   if (labelled) graph.labels = {0, 7, 10, std::numeric_limits<std::uint64_t>::max()};
   return graph;
 }
@@ -287,6 +289,12 @@ TEST_CASE("a hidden descent or index is found in the last piece as in the first"
         error_of(forged(
             graph, [&](auto&, auto set) { set(format::column_indices, at, links.row_count()); })),
         "out of range"));
+  }
+  // Two nodes of one name.
+  for (const std::uint64_t label : {std::uint64_t{0}, std::uint64_t{10}}) {
+    CHECK(has(error_of(forged(small_graph(true, true),
+                              [&](auto&, auto set) { set(format::labels, 1, label); })),
+              "labels do not ascend"));
   }
   // A row that spans the end of a piece, made to descend exactly there.
   io::CachedGraph hub;
