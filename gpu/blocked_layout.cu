@@ -17,14 +17,17 @@
 namespace pagerank::gpu {
 namespace {
 
-/// 224 KB of x, and blocks of the second pass that fill a multiprocessor two or three times.
+/// 224 KB of x.
 template <class T>
-BlockedShape shape_for(std::uint64_t nodes) {
+constexpr std::uint32_t window_size_of = (224 << 10) / sizeof(T);
+
+/// Blocks of the second pass fill a multiprocessor two or three times.
+template <class T>
+BlockedShape shape_for(std::uint64_t windows) {
   constexpr bool wide = sizeof(T) == 8;
-  constexpr std::uint32_t window_size = wide ? 28 * 1024 : 56 * 1024;
   // Many windows make short segments, unless row blocks are large.
-  const bool large = nodes / window_size >= 256;
-  return {.window_size = window_size,
+  const bool large = windows >= 256;
+  return {.window_size = window_size_of<T>,
           .local_bits = wide ? 15U : 16U,
           .capacity = (large ? 28U : 18U) * 1024 / (wide ? 2 : 1),
           .threads = large ? 512U : 384U,
@@ -90,17 +93,21 @@ struct Builder {
         scratch_(stream, first_bytes(matrix_)),
         algorithms_(scratch_),
         stream_(stream),
-        nodes_(matrix_.rows),
-        base_(graph, layout.shape.window_size, algorithms_) {}
+        base_(graph, window_size_of<T>, algorithms_),
+        rows_(base_.linked()) {}
 
   void build() {
+    const std::uint64_t windows = (base_.sources() - 1) / window_size_of<T> + 1;
+    layout_.rows = rows_;
+    layout_.windows = static_cast<std::uint32_t>(windows);
+    layout_.shape = shape_for<T>(windows);
     const BlockedShape& shape = layout_.shape;
     links_ = find_link_runs(matrix_, base_, shape, layout_.windows, algorithms_);
     layout_.runs = links_.runs.count;
-    by_row_ = group_runs_by_row(links_.runs.row, nodes_, algorithms_);
+    by_row_ = group_runs_by_row(links_.runs.row, rows_, algorithms_);
     const std::uint32_t multiprocessors = count_multiprocessors();
     layout_.gather_blocks = multiprocessors;
-    cut_ = cut_row_blocks(by_row_, shape, layout_.windows, multiprocessors, algorithms_);
+    cut_ = cut_row_blocks(by_row_, shape, multiprocessors, algorithms_);
     if (cut_.blocks >= (std::uint64_t{1} << (32 - class_bits))) {
       throw KernelRefused("kernel blocked: " + std::to_string(cut_.blocks) + " row blocks");
     }
@@ -121,15 +128,14 @@ struct Builder {
 
   /// base_at_, position_of_base_, layout.order, row_keys_.
   void order_rows() {
-    const std::uint64_t nodes = nodes_;
-    DeviceBuffer<std::uint32_t> keys(nodes, scratch_), spare_keys(nodes, scratch_);
-    DeviceBuffer<NodeId> rows(nodes, scratch_), spare_rows(nodes, scratch_);
+    DeviceBuffer<std::uint32_t> keys(rows_, scratch_), spare_keys(rows_, scratch_);
+    DeviceBuffer<NodeId> rows(rows_, scratch_), spare_rows(rows_, scratch_);
     std::uint32_t* const key = keys.data();
     NodeId* const number = rows.data();
     const std::uint32_t* const counts = by_row_.counts.data();
     const std::uint32_t* const block_of_row = cut_.block_of_row.data();
     queue_for_each(
-        nodes,
+        rows_,
         [=] __device__(std::uint64_t row) {
           key[row] = block_of_row[row] << class_bits | row_class(counts[row]);
           number[row] = static_cast<NodeId>(row);
@@ -137,20 +143,25 @@ struct Builder {
         stream_);
     cub::DoubleBuffer<std::uint32_t> sorted_keys(keys.data(), spare_keys.data());
     cub::DoubleBuffer<NodeId> sorted_rows(rows.data(), spare_rows.data());
-    algorithms_.sort(sorted_keys, sorted_rows, nodes, 0,
+    algorithms_.sort(sorted_keys, sorted_rows, rows_, 0,
                      static_cast<int>(class_bits) + bits_below(cut_.blocks));
     row_keys_ = std::move(sorted_keys.Current() == keys.data() ? keys : spare_keys);
     base_at_ = std::move(sorted_rows.Current() == rows.data() ? rows : spare_rows);
-    position_of_base_ = DeviceBuffer<NodeId>(nodes, scratch_);
-    layout_.order = DeviceBuffer<NodeId>(nodes);
+    position_of_base_ = DeviceBuffer<NodeId>(rows_, scratch_);
+    layout_.order = DeviceBuffer<NodeId>(layout_.nodes);
     const NodeId* const base_at = base_at_.data();
     NodeId *const position_of_base = position_of_base_.data(), *const order = layout_.order.data();
     const NodeOrderView base = base_.view();
+    const std::uint64_t linked = rows_;
     queue_for_each(
-        nodes,
+        layout_.nodes,
         [=] __device__(std::uint64_t position) {
+          if (position >= linked) {
+            order[position] = base.node(position);
+            return;
+          }
           position_of_base[base_at[position]] = static_cast<NodeId>(position);
-          order[position] = static_cast<NodeId>(base.node(base_at[position]));
+          order[position] = base.node(base_at[position]);
         },
         stream_);
   }
@@ -198,7 +209,7 @@ struct Builder {
     const std::uint32_t* const counts = by_row_.counts.data();
     const NodeId* const base_at = base_at_.data();
     queue_for_each(
-        nodes_,
+        rows_,
         [=] __device__(std::uint64_t position) {
           lengths[position] =
               static_cast<std::uint16_t>(min(counts[base_at[position]], longest_list));
@@ -208,12 +219,12 @@ struct Builder {
 
   /// The rows of each block that are in slices: [begin[block], end[block]); also to row_blocks.
   void bound_short_rows(std::uint64_t* begin, std::uint64_t* end, RowBlock* row_blocks) {
-    const std::uint64_t nodes = nodes_;
+    const std::uint64_t rows = rows_;
     const std::uint32_t* const row_keys = row_keys_.data();
     queue_for_each(
         cut_.blocks,
         [=] __device__(std::uint64_t block) {
-          const auto first = [&](std::uint64_t key) { return lower_bound(row_keys, nodes, key); };
+          const auto first = [&](std::uint64_t key) { return lower_bound(row_keys, rows, key); };
           const std::uint64_t key = block << class_bits;
           begin[block] = first(key + class_short);
           end[block] = first(key + class_empty);
@@ -227,7 +238,7 @@ struct Builder {
   void lay_out_combine() {
     const std::uint64_t blocks = cut_.blocks;
     // By position and row block.
-    DeviceBuffer<std::uint16_t> lengths(nodes_, scratch_);
+    DeviceBuffer<std::uint16_t> lengths(rows_, scratch_);
     DeviceBuffer<std::uint64_t> short_begin(blocks, scratch_), empty_begin(blocks, scratch_);
     layout_.row_blocks = DeviceBuffer<RowBlock>(blocks);
     layout_.row_blocks.set_to_zero(stream_);
@@ -294,8 +305,8 @@ struct Builder {
   ScratchMemory scratch_;
   DeviceAlgorithms algorithms_;
   cudaStream_t stream_;
-  std::uint64_t nodes_;
   NodeOrder base_;  ///< That nodes are taken in before rows are ordered within their blocks.
+  std::uint64_t rows_;
 
   LinkRuns<T> links_{};
   RunsByRow by_row_;
@@ -309,13 +320,12 @@ struct Builder {
 
 template <class T>
 BlockedLayout<T>::BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream)
-    : nodes(graph.node_count()), shape(shape_for<T>(nodes)) {
-  const std::uint64_t count = (nodes + shape.window_size - 1) / shape.window_size;
-  if (bits_below(count) > static_cast<int>(32 - shape.local_bits)) {
+    : nodes(graph.node_count()) {
+  const std::uint64_t count = (nodes - 1) / window_size_of<T> + 1;
+  if (bits_below(count) > static_cast<int>(32 - shape_for<T>(count).local_bits)) {
     throw KernelRefused("kernel blocked: " + std::to_string(nodes) + " nodes are too many");
   }
   if (graph.link_count() == 0) throw KernelRefused("kernel blocked: a graph without links");
-  windows = static_cast<std::uint32_t>(count);
   Builder<T>(*this, graph, stream).build();
 }
 

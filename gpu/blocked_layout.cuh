@@ -28,7 +28,7 @@ struct RowBlock {
 /// A row, or piece of a giant, that a warp adds up.
 struct LongRow {
   std::uint64_t first_id;  ///< In the long ids.
-  std::uint64_t target;    ///< Its position; from the number of nodes on: a giant's piece.
+  std::uint64_t target;    ///< Its position; from the number of rows on: a giant's piece.
   std::uint32_t length;
   std::uint32_t block;
   std::uint32_t first_run;  ///< In the runs by row; only for preparing.
@@ -46,8 +46,9 @@ struct BlockedLayout {
   BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream);
 
   std::uint64_t nodes = 0;
+  std::uint64_t rows = 0;  ///< Positions of nodes with links; those behind are in no row block.
   BlockedShape shape{};
-  std::uint32_t windows = 0;
+  std::uint32_t windows = 0;  ///< That hold all nodes with out-links.
   std::uint64_t partials = 0;
   std::uint64_t runs = 0;
   DeviceBuffer<NodeId> order;  ///< The node at each position.

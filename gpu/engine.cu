@@ -76,7 +76,8 @@ class PreparedGraph {
   }
 
   [[nodiscard]] std::uint64_t bytes_per_iteration() const {
-    return spmv_->bytes_to_multiply() + RankState<T>::bytes_to_update(graph_.node_count());
+    return spmv_->bytes_to_multiply() +
+           RankState<T>::bytes_to_update(graph_.node_count(), spmv_->isolated_nodes());
   }
 
   [[nodiscard]] bool loops_on_device() const { return loop_.on_device(); }
@@ -155,11 +156,11 @@ class PreparedGraph {
              *std::min_element(middle, changes.end()) >= *std::min_element(changes.begin(), middle);
     }
 
-    /// The first update: from y = z = 0, without dangling mass.
+    /// The first update: from y = z = 0, without dangling mass. (y of isolated nodes stays 0.)
     void start(ScalarSet scalars, const T* source) {
+      prepared_.sums_.set_to_zero(prepared_.stream_);  // first: the update reads it at once
       prepared_.y_.set_to_zero(prepared_.stream_);
       prepared_.z_.set_to_zero(prepared_.stream_);
-      prepared_.sums_.set_to_zero(prepared_.stream_);
       update_ranks(prepared_.state(scalars, source), prepared_.loop_.end_outside(),
                    prepared_.stream_);
     }
@@ -201,6 +202,7 @@ class PreparedGraph {
 
   [[nodiscard]] RankState<T> state(ScalarSet scalars, const T* source) {
     return {.nodes = graph_.node_count(),
+            .isolated = spmv_->isolated_nodes(),
             .z = z_.data(),
             .y = y_.data(),
             .out_weight = out_weight_.data(),

@@ -67,13 +67,13 @@ void add_long_row(HostLongRows& list, std::vector<RowBlock>& row_blocks, std::ui
 }
 
 void add_giant(HostLongRows& list, std::vector<RowBlock>& row_blocks, const RowOfManyRuns& row,
-               std::uint64_t nodes, const BlockedShape& shape) {
+               std::uint64_t rows, const BlockedShape& shape) {
   const auto giant = static_cast<std::uint32_t>(list.giants.size());
   const auto first_piece = static_cast<std::uint32_t>(list.giant_of_piece.size());
   std::uint32_t piece = first_piece;
   for (std::uint32_t done = 0; done < row.runs; ++piece) {
     const std::uint32_t length = std::min(BlockedShape::most_runs_of_piece, row.runs - done);
-    add_long_row(list, row_blocks, row.block + done / shape.giant_runs_of_block(), nodes + piece,
+    add_long_row(list, row_blocks, row.block + done / shape.giant_runs_of_block(), rows + piece,
                  row.first_run + done, length);
     list.giant_of_piece.push_back(giant);
     done += length;

@@ -1,5 +1,7 @@
 #include "gpu/node_order.cuh"
 
+#include <optional>
+
 namespace pagerank::gpu {
 namespace {
 
@@ -45,100 +47,146 @@ __global__ void sample_rows(CsrView<T> matrix, const NodeId* place_of, std::uint
   }
 }
 
-/// The order by ascending keys, stable, and back.
-void order_by_keys(DeviceBuffer<std::uint32_t>& keys, DeviceAlgorithms& algorithms,
-                   DeviceBuffer<NodeId>& node_order, DeviceBuffer<NodeId>& places) {
+/// The keys that nodes are ordered by end with these; all others have out-links.
+constexpr std::uint32_t isolated_key = 0xffffffff, sink_key = isolated_key - 1;
+
+/// Nodes by ascending keys, stable, and back.
+struct KeyOrder {
+  DeviceBuffer<NodeId> node_at, place_of;
+  std::uint64_t below_sinks = 0, below_isolated = 0;  ///< Nodes with keys below these.
+};
+
+KeyOrder order_by_keys(DeviceBuffer<std::uint32_t>& keys, DeviceAlgorithms& algorithms) {
   const std::uint64_t nodes = keys.size();
-  cudaStream_t stream = algorithms.stream();
-  DeviceBuffer<std::uint32_t> spare_keys(nodes, algorithms.scratch());
-  DeviceBuffer<NodeId> numbers(nodes, algorithms.scratch()),
-      spare_numbers(nodes, algorithms.scratch());
+  const ScratchMemory& scratch = algorithms.scratch();
+  DeviceBuffer<std::uint32_t> spare_keys(nodes, scratch);
+  DeviceBuffer<NodeId> numbers(nodes, scratch), spare_numbers(nodes, scratch);
   NodeId* const number = numbers.data();
   queue_for_each(
       nodes, [=] __device__(std::uint64_t node) { number[node] = static_cast<NodeId>(node); },
-      stream);
+      algorithms.stream());
   cub::DoubleBuffer<std::uint32_t> sorted(keys.data(), spare_keys.data());
   cub::DoubleBuffer<NodeId> values(numbers.data(), spare_numbers.data());
   algorithms.sort(sorted, values, nodes, 0, 32);
-  node_order = std::move(values.Current() == numbers.data() ? numbers : spare_numbers);
-  places = DeviceBuffer<NodeId>(nodes, algorithms.scratch());
-  const NodeId* const node_at = node_order.data();
-  NodeId* const place_of = places.data();
+  KeyOrder order;
+  order.node_at = std::move(values.Current() == numbers.data() ? numbers : spare_numbers);
+  order.place_of = DeviceBuffer<NodeId>(nodes, scratch);
+  DeviceBuffer<std::uint64_t> bounds(2, scratch);
+  std::uint64_t* const bound = bounds.data();
+  const std::uint32_t* const key = sorted.Current();
+  const NodeId* const node_at = order.node_at.data();
+  NodeId* const place_of = order.place_of.data();
   queue_for_each(
       nodes,
       [=] __device__(std::uint64_t place) {
         place_of[node_at[place]] = static_cast<NodeId>(place);
-      },
-      stream);
-}
-
-/// As numbered, but rows of more than three times the mean length last, the longest at the end: a
-/// few of them among many short ones would make all lists of their slices long. Nothing if there
-/// are none.
-template <class T>
-void move_long_rows_last(const CsrView<T>& matrix, DeviceAlgorithms& algorithms,
-                         DeviceBuffer<NodeId>& node_order, DeviceBuffer<NodeId>& places) {
-  const std::uint64_t longest_short = 3 * (matrix.links / matrix.rows + 1);
-  const EdgeIndex* const offsets = matrix.row_offsets;
-  const auto length = [=] __device__(std::uint64_t row) { return offsets[row + 1] - offsets[row]; };
-  DeviceBuffer<std::uint32_t> keys(matrix.rows, algorithms.scratch());
-  DeviceBuffer<std::uint32_t> any(1, algorithms.scratch());
-  any.set_to_zero(algorithms.stream());
-  std::uint32_t *const key = keys.data(), *const found = any.data();
-  queue_for_each(
-      matrix.rows,
-      [=] __device__(std::uint64_t row) {
-        const std::uint64_t links = length(row);
-        key[row] = links > longest_short
-                       ? static_cast<std::uint32_t>(min(links, std::uint64_t{0xffffffff}))
-                       : 0;
-        if (links > longest_short) *found = 1;
+        if (place < 2) bound[place] = lower_bound(key, nodes, place == 0 ? sink_key : isolated_key);
       },
       algorithms.stream());
-  if (algorithms.fetch(found) == 0) return;
-  order_by_keys(keys, algorithms, node_order, places);
+  const std::vector<std::uint64_t> fetched = algorithms.fetch(bound, 2);
+  order.below_sinks = fetched[0];
+  order.below_isolated = fetched[1];
+  return order;
 }
 
-/// node_at and place_of by falling out-degree, ties by number.
+/// The out-links of each node, as many as 32 bits tell. (Where there are no values, weights are
+/// numbers of links.)
 template <class T>
-void order_by_degree(const DeviceGraph<T>& graph, DeviceAlgorithms& algorithms,
-                     DeviceBuffer<NodeId>& node_order, DeviceBuffer<NodeId>& places) {
+DeviceBuffer<std::uint32_t> out_degrees(const DeviceGraph<T>& graph,
+                                        const DeviceAlgorithms& algorithms) {
   const CsrView<T> matrix = graph.in_links();
-  const std::uint64_t nodes = matrix.rows;
-  cudaStream_t stream = algorithms.stream();
-  DeviceBuffer<std::uint32_t> degrees(nodes, algorithms.scratch());
+  DeviceBuffer<std::uint32_t> degrees(matrix.rows, algorithms.scratch());
   std::uint32_t* const degree = degrees.data();
   if (matrix.values == nullptr) {
     const double* const inverse = graph.inverse_out_weight();
     queue_for_each(
-        nodes,
+        matrix.rows,
         [=] __device__(std::uint64_t node) {
           const double links = inverse[node] > 0 ? rint(1 / inverse[node]) : 0;
-          degree[node] = ~static_cast<std::uint32_t>(min(links, 4294967295.0));
+          degree[node] = static_cast<std::uint32_t>(min(links, 4294967295.0));
         },
-        stream);
+        algorithms.stream());
   } else {
-    PAGERANK_CUDA(cudaMemsetAsync(degree, 0xff, nodes * sizeof(std::uint32_t), stream));
+    degrees.set_to_zero(algorithms.stream());
     const NodeId* const columns = matrix.column_indices;
     queue_for_each(
-        matrix.links, [=] __device__(std::uint64_t link) { atomicSub(degree + columns[link], 1); },
-        stream);
+        matrix.links, [=] __device__(std::uint64_t link) { atomicAdd(degree + columns[link], 1); },
+        algorithms.stream());
   }
-  // Complements ascending are degrees descending.
-  order_by_keys(degrees, algorithms, node_order, places);
+  return degrees;
+}
+
+/// By falling out-degree, ties by number; nodes without out-links that are linked to come before
+/// those without any links.
+template <class T>
+KeyOrder order_by_degree(const DeviceGraph<T>& graph, DeviceAlgorithms& algorithms) {
+  DeviceBuffer<std::uint32_t> keys = out_degrees(graph, algorithms);
+  std::uint32_t* const key = keys.data();
+  const EdgeIndex* const offsets = graph.in_links().row_offsets;
+  queue_for_each(
+      keys.size(),
+      [=] __device__(std::uint64_t node) {
+        const std::uint32_t links = key[node];
+        if (links > 0) {
+          key[node] = sink_key - min(links, sink_key);
+        } else {
+          key[node] = offsets[node] < offsets[node + 1] ? sink_key : isolated_key;
+        }
+      },
+      algorithms.stream());
+  return order_by_keys(keys, algorithms);
+}
+
+struct Found {
+  std::uint32_t isolated, any_long;
+};
+
+/// As numbered, but for rows of more than three times the mean length, which come last, the longest
+/// at the end, and nodes without any links behind them: a few long rows among many short ones would
+/// make all lists of their slices long. Nothing where there are no long rows and hardly a node
+/// without links.
+template <class T>
+std::optional<KeyOrder> order_by_number(const DeviceGraph<T>& graph, DeviceAlgorithms& algorithms) {
+  const CsrView<T> matrix = graph.in_links();
+  const std::uint64_t longest_short = 3 * (matrix.links / matrix.rows + 1);
+  const EdgeIndex* const offsets = matrix.row_offsets;
+  DeviceBuffer<std::uint32_t> keys = out_degrees(graph, algorithms);
+  DeviceBuffer<Found> counter(1, algorithms.scratch());
+  counter.set_to_zero(algorithms.stream());
+  std::uint32_t* const key = keys.data();
+  Found* const found = counter.data();
+  queue_for_each(
+      keys.size(),
+      [=] __device__(std::uint64_t row) {
+        const std::uint64_t links = offsets[row + 1] - offsets[row];
+        if (links == 0 && key[row] == 0) {
+          key[row] = isolated_key;
+          atomicAdd(&found->isolated, 1);
+        } else if (links > longest_short) {
+          key[row] = static_cast<std::uint32_t>(min(links, std::uint64_t{sink_key}));
+          found->any_long = 1;
+        } else {
+          key[row] = 0;
+        }
+      },
+      algorithms.stream());
+  const auto [isolated, any_long] = algorithms.fetch(found);
+  if (any_long == 0 && isolated < matrix.rows / 16) return {};
+  return order_by_keys(keys, algorithms);
 }
 
 }  // namespace
 
 template <class T>
 NodeOrder::NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size,
-                     DeviceAlgorithms& algorithms) {
+                     DeviceAlgorithms& algorithms)
+    : sources_(graph.node_count()), linked_(graph.node_count()) {
   const CsrView<T> matrix = graph.in_links();
   if (matrix.rows <= window_size || matrix.links == 0) return;
-  order_by_degree(graph, algorithms, node_at_, place_of_);
+  std::optional<KeyOrder> chosen = order_by_degree(graph, algorithms);
   DeviceBuffer<float2> runs(sampled_rows, algorithms.scratch());
-  sample_rows<<<sampled_rows, block_size, 0, algorithms.stream()>>>(matrix, place_of_.data(),
-                                                                    window_size, runs.data());
+  sample_rows<<<sampled_rows, block_size, 0, algorithms.stream()>>>(
+      matrix, chosen->place_of.data(), window_size, runs.data());
   PAGERANK_CUDA_LAUNCHED(sample_rows);
   double as_numbered = 0, by_degree = 0;
   for (const float2& sample : algorithms.fetch(runs.data(), sampled_rows)) {
@@ -146,10 +194,16 @@ NodeOrder::NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size,
     by_degree += sample.y;
   }
   // Renumbering costs a gather a link once, and may scatter what else is near.
-  if (by_degree < 0.8 * as_numbered) return;
-  node_at_ = {};
-  place_of_ = {};
-  move_long_rows_last(matrix, algorithms, node_at_, place_of_);
+  const bool falling = by_degree < 0.8 * as_numbered;
+  if (!falling) {
+    chosen.reset();
+    chosen = order_by_number(graph, algorithms);
+    if (!chosen) return;
+  }
+  linked_ = chosen->below_isolated;
+  sources_ = falling ? chosen->below_sinks : linked_;
+  node_at_ = std::move(chosen->node_at);
+  place_of_ = std::move(chosen->place_of);
 }
 
 template <class T>

@@ -9,15 +9,14 @@ namespace pagerank::gpu {
 /// Programmatic dependent launch (CUDA Programming Guide): a kernel launched this way may begin
 /// when every block of the kernel before it in the stream has called let_next_kernel_begin() or
 /// ended. It reads what that kernel wrote only after wait_for_kernel_before(), and until then what
-/// it needs besides. Where the device is older than compute capability 9.0 it begins when that one
+/// it needs besides. Where its code is older than compute capability 9.0 it begins when that one
 /// has ended.
 template <class... Parameters>
 void launch_overlapping(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
                         std::size_t shared_bytes, cudaStream_t stream,
                         std::type_identity_t<Parameters>... arguments) {
-  int device = 0, major = 0;
-  PAGERANK_CUDA(cudaGetDevice(&device));
-  PAGERANK_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  cudaFuncAttributes code{};
+  PAGERANK_CUDA(cudaFuncGetAttributes(&code, kernel));
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -27,7 +26,7 @@ void launch_overlapping(void (*kernel)(Parameters...), unsigned blocks, unsigned
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   config.attrs = &attribute;
-  config.numAttrs = major >= 9 ? 1 : 0;
+  config.numAttrs = code.ptxVersion >= 90 ? 1 : 0;  // of what the code was compiled for
   PAGERANK_CUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 

@@ -33,7 +33,8 @@ __global__ void regularise(RankState<T> state, IterationEnd end) {
     return static_cast<T>(x) / divisor;
   };
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  const std::uint64_t groups = state.nodes / together;
+  const std::uint64_t linked = state.nodes - state.isolated;
+  const std::uint64_t groups = linked / together;
   const auto* const ys = reinterpret_cast<const Together<T>*>(state.y);
   const auto* const sources = reinterpret_cast<const Together<T>*>(state.source);
   const auto* const weights = reinterpret_cast<const Together<T>*>(state.out_weight);
@@ -65,10 +66,19 @@ __global__ void regularise(RankState<T> state, IterationEnd end) {
     });
   }
   wait_for_kernel_before();
+  const auto next_of = [&](std::uint64_t i) {
+    const T source = has_source ? state.source[i] : T(0);
+    state.z[i] = next_z(state.y[i], source, state.z[i], state.out_weight[i]);
+  };
   const std::uint64_t rest = groups * together + global_thread_index();
-  if (rest < state.nodes) {
-    const T source = has_source ? state.source[rest] : T(0);
-    state.z[rest] = next_z(state.y[rest], source, state.z[rest], state.out_weight[rest]);
+  if (rest < linked) next_of(rest);
+  if (state.isolated > 0 && global_thread_index() == together) {  // has no other of the rest
+    const NodeSums others = sums;
+    sums = {0, 0};
+    next_of(linked);
+    const auto count = static_cast<double>(state.isolated);
+    sums = {others.change + count * sums.change,
+            others.dangling_mass + count * sums.dangling_mass};
   }
   sums = block_sums_of<sum_block_size>(sums);
   if (threadIdx.x == 0) state.block_sums[blockIdx.x] = sums;
@@ -88,13 +98,15 @@ __global__ void evaluate(RankState<T> state, const NodeId* order, bool add, doub
 }  // namespace
 
 unsigned update_blocks(std::uint64_t nodes) {
-  return std::min(blocks_for((nodes + together - 1) / together, sum_block_size), most_sum_blocks);
+  return std::clamp(blocks_for((nodes + together - 1) / together, sum_block_size), 1U,
+                    most_sum_blocks);
 }
 
 template <class T>
 void update_ranks(const RankState<T>& state, const IterationEnd& end, cudaStream_t stream) {
+  const std::uint64_t linked = state.nodes - state.isolated;
   const auto kernel = state.source != nullptr ? regularise<T, true> : regularise<T, false>;
-  launch_overlapping(kernel, update_blocks(state.nodes), sum_block_size, 0, stream, state, end);
+  launch_overlapping(kernel, update_blocks(linked), sum_block_size, 0, stream, state, end);
 }
 
 template <class T>

@@ -18,6 +18,7 @@ struct RankScalars {
 template <class T>
 struct RankState {
   std::uint64_t nodes;
+  std::uint64_t isolated;      ///< Nodes at the end that have no links, and so all the same rank.
   T* z;                        ///< What the SpMV gathers: x / out_weight; of dangling nodes x.
   const T* y;                  ///< What the SpMV left: B x.
   const T* out_weight;         ///< What x is divided by; 0 marks a dangling node.
@@ -28,14 +29,14 @@ struct RankState {
   NodeSums* block_sums;        ///< update_blocks() elements of scratch.
 
   /// What update_ranks() moves at least, without source: y, out_weight, z read and written.
-  [[nodiscard]] static std::uint64_t bytes_to_update(std::uint64_t nodes) {
-    return nodes * 4 * sizeof(T);
+  [[nodiscard]] static std::uint64_t bytes_to_update(std::uint64_t nodes, std::uint64_t isolated) {
+    return (nodes - isolated) * 4 * sizeof(T);
   }
 };
 
 /// Everything of an iteration but the SpMV, in one pass over the nodes: regularise (x as above),
 /// scale the next z, and add up the L1 change and the new dangling mass, with which it ends the
-/// iteration. Only queues the work.
+/// iteration. Of the isolated nodes the first stands for all. Only queues the work.
 template <class T>
 void update_ranks(const RankState<T>& state, const IterationEnd& end, cudaStream_t stream);
 

@@ -141,9 +141,9 @@ RunsByRow group_runs_by_row(const DeviceBuffer<NodeId>& row_of_run, std::uint64_
 }
 
 RowBlockCut cut_row_blocks(const RunsByRow& by_row, const BlockedShape& shape,
-                           std::uint32_t windows, std::uint32_t multiprocessors,
-                           DeviceAlgorithms& algorithms) {
+                           std::uint32_t multiprocessors, DeviceAlgorithms& algorithms) {
   const std::uint64_t rows = by_row.counts.size();
+  const auto windows = static_cast<std::uint32_t>((rows - 1) / shape.window_size + 1);
   const std::uint32_t most = shape.most_runs_of_row();
   const std::vector<std::uint32_t> giant_runs = runs_of_giants(by_row, most, algorithms);
   DeviceBuffer<std::uint32_t> weights(rows + 1, algorithms.scratch()),

@@ -27,7 +27,7 @@ struct RowBlockCut {
 /// Cuts the rows into row blocks, each within a window, so that as many as run at once on so many
 /// multiprocessors are done together (see row_block_quotas()).
 [[nodiscard]] RowBlockCut cut_row_blocks(const RunsByRow& by_row, const BlockedShape& shape,
-                                         std::uint32_t windows, std::uint32_t multiprocessors,
+                                         std::uint32_t multiprocessors,
                                          DeviceAlgorithms& algorithms);
 
 /// Where row blocks begin: block_rows[b] = the first row; of a giant's blocks that row each time,

@@ -38,7 +38,7 @@ namespace {
 
 template <class T>
 struct GatherArguments {
-  std::uint64_t nodes;
+  std::uint64_t rows;
   std::uint32_t window_size;
   SlicesView slices;
   const T* values;
@@ -49,10 +49,10 @@ struct GatherArguments {
 
 /// x[first .. first + window_size), as far as there is any, to shared memory; without waiting.
 template <class T>
-__device__ void fetch_window(const T* x, std::uint64_t nodes, std::uint64_t first,
+__device__ void fetch_window(const T* x, std::uint64_t rows, std::uint64_t first,
                              std::uint32_t window_size, T* window) {
   constexpr unsigned at_once = 16 / sizeof(T);
-  const auto size = static_cast<std::uint32_t>(min(nodes - first, std::uint64_t{window_size}));
+  const auto size = static_cast<std::uint32_t>(min(rows - first, std::uint64_t{window_size}));
   for (std::uint32_t i = threadIdx.x * at_once; i + at_once <= size;
        i += gather_threads * at_once) {
     __pipeline_memcpy_async(window + i, x + first + i, 16);
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(gather_threads, 1)
   const std::uint32_t end = arguments.block_pieces[blockIdx.x + 1];
   for (std::uint32_t p = arguments.block_pieces[blockIdx.x]; p < end; ++p) {
     __syncthreads();  // the window before is done with
-    fetch_window(x, arguments.nodes, std::uint64_t{arguments.pieces[p]} * window_size, window_size,
+    fetch_window(x, arguments.rows, std::uint64_t{arguments.pieces[p]} * window_size, window_size,
                  window);
     __pipeline_commit();
     const SliceRange range = arguments.ranges[std::uint64_t{p} * warps + warp];
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(gather_threads, 1)
 
 template <class T>
 struct CombineArguments {
-  std::uint64_t nodes;
+  std::uint64_t rows;
   std::uint32_t windows;
   const RowBlock* row_blocks;
   const Segment* segments;
@@ -210,8 +210,8 @@ __global__ void __launch_bounds__(threads, resident_blocks(threads, resident))
       sum += slots[arguments.long_ids[row.first_id + i]];
     }
     sum = warp_sum(sum);
-    if (row.target >= arguments.nodes) {
-      add_piece(arguments, row.target - arguments.nodes, sum, y);
+    if (row.target >= arguments.rows) {
+      add_piece(arguments, row.target - arguments.rows, sum, y);
     } else if (lane == 0) {
       y[row.target] = static_cast<T>(sum);
     }
@@ -264,7 +264,7 @@ class BlockedSpmv final : public Spmv<T> {
   }
 
   void multiply(const T* x, T* y, cudaStream_t stream) override {
-    const GatherArguments<T> gather{.nodes = layout_.nodes,
+    const GatherArguments<T> gather{.rows = layout_.rows,
                                     .window_size = layout_.shape.window_size,
                                     .slices = layout_.gather_tiles.view(),
                                     .values = layout_.gather_values.data(),
@@ -276,7 +276,7 @@ class BlockedSpmv final : public Spmv<T> {
                                                                                partials_.data());
     PAGERANK_CUDA_LAUNCHED(gather_runs);
 
-    const CombineArguments<T> arguments{.nodes = layout_.nodes,
+    const CombineArguments<T> arguments{.rows = layout_.rows,
                                         .windows = layout_.windows,
                                         .row_blocks = layout_.row_blocks.data(),
                                         .segments = layout_.segments.data(),
@@ -296,11 +296,15 @@ class BlockedSpmv final : public Spmv<T> {
 
   [[nodiscard]] const NodeId* order() const override { return layout_.order.data(); }
 
+  [[nodiscard]] std::uint64_t isolated_nodes() const override {
+    return layout_.nodes - layout_.rows;
+  }
+
   [[nodiscard]] std::uint64_t bytes_to_multiply() const override {
     return layout_.gather_tiles.bytes() + layout_.gather_values.size() * sizeof(T) +
            layout_.combine_tiles.bytes() + layout_.segments.size() * sizeof(Segment) +
            layout_.long_ids.size() * sizeof(std::uint16_t) + 2 * layout_.runs * sizeof(T) +
-           2 * layout_.nodes * sizeof(T);
+           2 * layout_.rows * sizeof(T);
   }
 
  private:
