@@ -26,7 +26,7 @@ template <class T>
 BlockedShape shape_for(std::uint64_t windows) {
   constexpr bool wide = sizeof(T) == 8;
   // Many windows make short segments, unless row blocks are large.
-  const bool large = windows >= 256;
+  const bool large = windows >= 100;
   return {.window_size = window_size_of<T>,
           .local_bits = wide ? 15U : 16U,
           .capacity = (large ? 28U : 18U) * 1024 / (wide ? 2 : 1),
@@ -178,7 +178,7 @@ struct Builder {
     layout_.gather_tiles = SliceTiles(lists, 32, work, algorithms_);
     layout_.partials = layout_.gather_tiles.slices() * warp_size;
     if (weighted) {
-      const std::uint64_t count = (layout_.gather_tiles.steps() + SliceWalk::batch) * warp_size * 2;
+      const std::uint64_t count = (layout_.gather_tiles.steps() + steps_of_batch) * warp_size * 2;
       layout_.gather_values = DeviceBuffer<T>(count);
       layout_.gather_values.set_to_zero(stream_);
     }

@@ -185,8 +185,8 @@ NodeOrder::NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size,
   if (matrix.rows <= window_size || matrix.links == 0) return;
   std::optional<KeyOrder> chosen = order_by_degree(graph, algorithms);
   DeviceBuffer<float2> runs(sampled_rows, algorithms.scratch());
-  sample_rows<<<sampled_rows, block_size, 0, algorithms.stream()>>>(
-      matrix, chosen->place_of.data(), window_size, runs.data());
+  sample_rows<<<sampled_rows, block_size, 0, algorithms.stream()>>>(matrix, chosen->place_of.data(),
+                                                                    window_size, runs.data());
   PAGERANK_CUDA_LAUNCHED(sample_rows);
   double as_numbered = 0, by_degree = 0;
   for (const float2& sample : algorithms.fetch(runs.data(), sampled_rows)) {

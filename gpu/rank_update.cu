@@ -77,8 +77,7 @@ __global__ void regularise(RankState<T> state, IterationEnd end) {
     sums = {0, 0};
     next_of(linked);
     const auto count = static_cast<double>(state.isolated);
-    sums = {others.change + count * sums.change,
-            others.dangling_mass + count * sums.dangling_mass};
+    sums = {others.change + count * sums.change, others.dangling_mass + count * sums.dangling_mass};
   }
   sums = block_sums_of<sum_block_size>(sums);
   if (threadIdx.x == 0) state.block_sums[blockIdx.x] = sums;

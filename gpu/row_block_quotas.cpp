@@ -5,15 +5,18 @@
 namespace pagerank::gpu {
 namespace {
 
-/// Row blocks of a window whose ordinary rows have so many runs; a window without any has one too.
-std::uint32_t blocks_of_window(std::uint32_t runs, std::uint32_t quota) {
-  return std::max(1U, (runs + quota - 1) / quota);
+/// The largest quota of the window: a block takes rows until it has its quota, and the last may
+/// bring it above.
+std::uint32_t largest_quota(const BlockedShape& shape, const WindowRows& rows) {
+  return shape.capacity - 1 - rows.longest;
 }
 
-std::uint64_t blocks_of_windows(std::span<const std::uint32_t> window_runs, std::uint32_t quota) {
-  std::uint64_t blocks = 0;
-  for (const std::uint32_t runs : window_runs) blocks += blocks_of_window(runs, quota);
-  return blocks;
+/// Row blocks of a window with that quota, or the largest if that is less; a window without runs
+/// has one too.
+std::uint32_t blocks_of_window(const BlockedShape& shape, const WindowRows& rows,
+                               std::uint32_t quota) {
+  const std::uint32_t share = std::min(quota, largest_quota(shape, rows));
+  return std::max(1U, (rows.runs + share - 1) / share);
 }
 
 /// Their own, and the blocks that they cut in two.
@@ -25,14 +28,16 @@ std::uint64_t blocks_for_giants(const BlockedShape& shape,
   return blocks;
 }
 
-/// The least quota, up to `most`, with which there are no more waves than with `most`.
-std::uint32_t least_quota(std::span<const std::uint32_t> window_runs, std::uint64_t of_giants,
-                          std::uint64_t blocks_of_wave, std::uint32_t most) {
+/// The least quota with which there are no more waves than with the largest.
+std::uint32_t least_quota(const BlockedShape& shape, std::span<const WindowRows> windows,
+                          std::uint64_t of_giants, std::uint64_t blocks_of_wave) {
   const auto blocks_with = [&](std::uint32_t quota) {
-    return blocks_of_windows(window_runs, quota) + of_giants;
+    std::uint64_t blocks = of_giants;
+    for (const WindowRows& rows : windows) blocks += blocks_of_window(shape, rows, quota);
+    return blocks;
   };
-  const std::uint64_t waves = (blocks_with(most) + blocks_of_wave - 1) / blocks_of_wave;
-  std::uint32_t least = 1, quota = most;
+  std::uint32_t least = 1, quota = shape.capacity;
+  const std::uint64_t waves = (blocks_with(quota) + blocks_of_wave - 1) / blocks_of_wave;
   while (least < quota) {
     const std::uint32_t middle = least + (quota - least) / 2;
     if (blocks_with(middle) <= waves * blocks_of_wave) {
@@ -47,17 +52,15 @@ std::uint32_t least_quota(std::span<const std::uint32_t> window_runs, std::uint6
 }  // namespace
 
 std::vector<std::uint32_t> row_block_quotas(const BlockedShape& shape,
-                                            std::span<const std::uint32_t> window_runs,
+                                            std::span<const WindowRows> windows,
                                             std::span<const std::uint32_t> giant_runs,
                                             std::uint32_t multiprocessors) {
-  // A block takes rows until it has its quota: the last may bring it above.
-  const std::uint32_t most = shape.capacity - 1 - shape.most_runs_of_row();
-  const std::uint32_t quota = least_quota(window_runs, blocks_for_giants(shape, giant_runs),
-                                          std::uint64_t{shape.resident} * multiprocessors, most);
+  const std::uint32_t quota = least_quota(shape, windows, blocks_for_giants(shape, giant_runs),
+                                          std::uint64_t{shape.resident} * multiprocessors);
   std::vector<std::uint32_t> quotas;
-  for (const std::uint32_t runs : window_runs) {
+  for (const WindowRows& rows : windows) {
     // One more than an equal share: all of a window's runs are less than its blocks' quotas.
-    quotas.push_back(runs / blocks_of_window(runs, quota) + 1);
+    quotas.push_back(rows.runs / blocks_of_window(shape, rows, quota) + 1);
   }
   return quotas;
 }

@@ -40,20 +40,33 @@ void add_up_ordinary_runs(const RunsByRow& by_row, std::uint32_t most_runs_of_ro
   algorithms.exclusive_sum(weight, before, rows + 1);
 }
 
-/// Runs of the ordinary rows of each window.
-std::vector<std::uint32_t> runs_of_windows(const std::uint32_t* before, std::uint64_t rows,
-                                           std::uint32_t windows, std::uint32_t window_size,
-                                           DeviceAlgorithms& algorithms) {
-  DeviceBuffer<std::uint32_t> at_windows(windows + 1, algorithms.scratch());
-  std::uint32_t* const at_window = at_windows.data();
-  queue_for_each(
-      windows + 1,
-      [=] __device__(std::uint64_t w) { at_window[w] = before[min(w * window_size, rows)]; },
-      algorithms.stream());
-  std::vector<std::uint32_t> runs = algorithms.fetch(at_window, windows + 1);
-  for (std::size_t w = 0; w + 1 < runs.size(); ++w) runs[w] = runs[w + 1] - runs[w];
-  runs.pop_back();
-  return runs;
+constexpr unsigned block_size = 256;
+
+/// A block a window; before[row] = the runs of ordinary rows before that row.
+__global__ void measure_windows(const std::uint32_t* before, std::uint64_t rows,
+                                std::uint32_t window_size, WindowRows* windows) {
+  __shared__ std::uint32_t longest_of_block;
+  if (threadIdx.x == 0) longest_of_block = 0;
+  __syncthreads();
+  const std::uint64_t begin = std::uint64_t{blockIdx.x} * window_size;
+  const std::uint64_t end = min(begin + window_size, rows);
+  std::uint32_t longest = 0;
+  for (std::uint64_t row = begin + threadIdx.x; row < end; row += block_size) {
+    longest = max(longest, before[row + 1] - before[row]);
+  }
+  atomicMax(&longest_of_block, longest);
+  __syncthreads();
+  if (threadIdx.x == 0) windows[blockIdx.x] = {before[end] - before[begin], longest_of_block};
+}
+
+std::vector<WindowRows> rows_of_windows(const std::uint32_t* before, std::uint64_t rows,
+                                        std::uint32_t window_size, DeviceAlgorithms& algorithms) {
+  const std::uint64_t count = (rows - 1) / window_size + 1;
+  DeviceBuffer<WindowRows> windows(count, algorithms.scratch());
+  measure_windows<<<static_cast<unsigned>(count), block_size, 0, algorithms.stream()>>>(
+      before, rows, window_size, windows.data());
+  PAGERANK_CUDA_LAUNCHED(measure_windows);
+  return algorithms.fetch(windows.data(), count);
 }
 
 /// begun[row] = row blocks that begin with the row: at windows, where a quota is full, at giants
@@ -143,16 +156,15 @@ RunsByRow group_runs_by_row(const DeviceBuffer<NodeId>& row_of_run, std::uint64_
 RowBlockCut cut_row_blocks(const RunsByRow& by_row, const BlockedShape& shape,
                            std::uint32_t multiprocessors, DeviceAlgorithms& algorithms) {
   const std::uint64_t rows = by_row.counts.size();
-  const auto windows = static_cast<std::uint32_t>((rows - 1) / shape.window_size + 1);
   const std::uint32_t most = shape.most_runs_of_row();
   const std::vector<std::uint32_t> giant_runs = runs_of_giants(by_row, most, algorithms);
   DeviceBuffer<std::uint32_t> weights(rows + 1, algorithms.scratch()),
       weight_before(rows + 1, algorithms.scratch());
   add_up_ordinary_runs(by_row, most, weights.data(), weight_before.data(), algorithms);
-  const std::vector<std::uint32_t> window_runs =
-      runs_of_windows(weight_before.data(), rows, windows, shape.window_size, algorithms);
+  const std::vector<WindowRows> windows =
+      rows_of_windows(weight_before.data(), rows, shape.window_size, algorithms);
   const DeviceBuffer<std::uint32_t> quotas(std::span<const std::uint32_t>(
-      row_block_quotas(shape, window_runs, giant_runs, multiprocessors)));
+      row_block_quotas(shape, windows, giant_runs, multiprocessors)));
   DeviceBuffer<std::uint32_t>& begun = weights;  // the weights have served
   count_beginnings(by_row, shape, weight_before.data(), quotas.data(), begun.data(),
                    algorithms.stream());

@@ -183,11 +183,10 @@ SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
     PAGERANK_CUDA_LAUNCHED(mark_ends);
   }
   const std::uint64_t words = steps_ * warp_size;
-  ids_ =
-      DeviceBuffer<std::uint32_t>(words + SliceWalk::batches_beyond * SliceWalk::batch * warp_size);
-  PAGERANK_CUDA(cudaMemsetAsync(
-      ids_.data() + words, 0,
-      SliceWalk::batches_beyond * SliceWalk::batch * warp_size * sizeof(std::uint32_t), stream));
+  ids_ = DeviceBuffer<std::uint32_t>(words + batches_beyond * steps_of_batch * warp_size);
+  PAGERANK_CUDA(cudaMemsetAsync(ids_.data() + words, 0,
+                                batches_beyond * steps_of_batch * warp_size * sizeof(std::uint32_t),
+                                stream));
 }
 
 void SliceTiles::cut(const std::uint32_t* begins, const std::uint32_t* ends, std::uint64_t count,

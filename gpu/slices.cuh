@@ -16,23 +16,27 @@ namespace pagerank::gpu {
 ///   lists  0: a b c   1: d e   2: f   3: g h      (lanes 0 to 3 of a warp of four)
 ///   slice 0, half steps 0 1 2:   lane 0  a b c    lane 1  d e .    lane 2  f . .    lane 3  g h .
 struct SlicesView {
-  const std::uint32_t* ids;   ///< steps * 32, and SliceWalk::batches_beyond of zeros
+  const std::uint32_t* ids;   ///< steps * 32, and batches_beyond of zeros
   const std::uint32_t* ends;  ///< Bit h: a slice ends after half step h; and three words of zeros.
 };
 
 inline constexpr unsigned longest_list = 128;
+
+inline constexpr unsigned steps_of_batch = 8;  ///< That are loaded at once; 16 ids of a lane.
+/// Batches beyond a range that may be loaded, and beyond the last range are zeros.
+inline constexpr unsigned batches_beyond = 3;
 
 /// What a warp adds up: the slices from number `slice` on, in the steps [step, end).
 struct SliceRange {
   std::uint32_t step, end, slice;
 };
 
-/// A warp's walk over a range of slices, two batches of steps ahead with loading.
+/// A warp's walk over a range of slices, two batches of steps ahead with loading: where ranges are
+/// short, not beyond the end, which would be half of what is loaded.
+template <bool short_ranges>
 class SliceWalk {
  public:
-  static constexpr unsigned batch = 8;  ///< Steps; 16 ids of a lane.
-  /// Batches beyond a range that may be loaded, and beyond the last range are zeros.
-  static constexpr unsigned batches_beyond = 3;
+  static constexpr unsigned batch = steps_of_batch;
 
   /// Starts loading the first ids.
   __device__ SliceWalk(const SlicesView& slices, const SliceRange& range)
@@ -70,7 +74,10 @@ class SliceWalk {
     const std::uint32_t* const place =
         slices_.ids + std::uint64_t{step} * warp_size + threadIdx.x % warp_size;
 #pragma unroll
-    for (unsigned k = 0; k < batch; ++k) into.words[k] = load_once(place + k * warp_size);
+    for (unsigned k = 0; k < batch; ++k) {
+      const bool needed = !short_ranges || step + k < end_;
+      into.words[k] = needed ? load_once(place + k * warp_size) : 0;
+    }
     const std::uint32_t* const bits = slices_.ends + step / 16;
     into.ends = __funnelshift_r(__ldg(bits), __ldg(bits + 1), 2 * step % 32) & 0xffff;
   }

@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(gather_threads, 1)
                  window);
     __pipeline_commit();
     const SliceRange range = arguments.ranges[std::uint64_t{p} * warps + warp];
-    SliceWalk walk(arguments.slices, range);
+    SliceWalk<false> walk(arguments.slices, range);
     __pipeline_wait_prior(0);
     __syncthreads();
     T* const out = partials + std::uint64_t{range.slice} * warp_size + lane;
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(threads, resident_blocks(threads, resident))
   const Segment* const segments =
       arguments.segments + std::uint64_t{blockIdx.x} * arguments.windows;
   const SliceRange range = arguments.ranges[std::uint64_t{blockIdx.x} * warps + warp];
-  SliceWalk walk(arguments.slices, range);
+  SliceWalk<true> walk(arguments.slices, range);
   let_next_kernel_begin();
   if (threadIdx.x == 0) slots[0] = 0;
   fetch_segments(arguments, segments, partials, slots);

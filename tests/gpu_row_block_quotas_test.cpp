@@ -34,12 +34,13 @@ std::vector<Numbers> random_rows(unsigned seed, unsigned windows) {
   return rows;
 }
 
-Numbers sums(const std::vector<Numbers>& rows) {
-  Numbers sums;
+std::vector<WindowRows> measured(const std::vector<Numbers>& rows) {
+  std::vector<WindowRows> windows;
   for (const Numbers& window : rows) {
-    sums.push_back(std::accumulate(window.begin(), window.end(), 0U));
+    windows.push_back({.runs = std::accumulate(window.begin(), window.end(), 0U),
+                       .longest = *std::max_element(window.begin(), window.end())});
   }
-  return sums;
+  return windows;
 }
 
 /// The runs of a window's blocks, row by row: a row is in the block that its first run falls into.
@@ -58,10 +59,12 @@ Numbers runs_of_blocks(const Numbers& rows, std::uint32_t quota) {
 }
 
 /// Those with the largest quota, of windows with so many runs.
-std::uint64_t fewest_waves(const Numbers& window_runs, std::uint64_t of_giants) {
-  const double largest = shape.capacity - 1 - shape.most_runs_of_row();
+std::uint64_t fewest_waves(const std::vector<WindowRows>& windows, std::uint64_t of_giants) {
   double blocks = static_cast<double>(of_giants);
-  for (const std::uint32_t runs : window_runs) blocks += std::max(1.0, std::ceil(runs / largest));
+  for (const auto& [runs, longest] : windows) {
+    const double largest = shape.capacity - 1 - longest;
+    blocks += std::max(1.0, std::ceil(runs / largest));
+  }
   return static_cast<std::uint64_t>(std::ceil(blocks / static_cast<double>(blocks_of_wave)));
 }
 
@@ -71,8 +74,8 @@ TEST_CASE("row blocks fit into shared memory and into as few waves as can be") {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     const std::vector<Numbers> rows = random_rows(seed, 1 + seed * 5);
-    const Numbers window_runs = sums(rows);
-    const Numbers quotas = row_block_quotas(shape, window_runs, {}, multiprocessors);
+    const std::vector<WindowRows> windows = measured(rows);
+    const Numbers quotas = row_block_quotas(shape, windows, {}, multiprocessors);
     REQUIRE(quotas.size() == rows.size());
     std::uint64_t count = 0;
     for (std::size_t w = 0; w < rows.size(); ++w) {
@@ -81,20 +84,20 @@ TEST_CASE("row blocks fit into shared memory and into as few waves as can be") {
       CHECK(*std::max_element(blocks.begin(), blocks.end()) < shape.capacity);
       count += blocks.size();
     }
-    CHECK(count <= fewest_waves(window_runs, 0) * blocks_of_wave);
+    CHECK(count <= fewest_waves(windows, 0) * blocks_of_wave);
   }
 }
 
 TEST_CASE("the last wave of row blocks is nearly full") {
   for (const std::uint32_t runs : {20'000'000U, 60'000'000U, 130'000'000U}) {
     CAPTURE(runs);
-    const Numbers window_runs(8, runs / 8);
-    const Numbers quotas = row_block_quotas(shape, window_runs, {}, multiprocessors);
+    const std::vector<WindowRows> windows(8, {.runs = runs / 8, .longest = 100});
+    const Numbers quotas = row_block_quotas(shape, windows, {}, multiprocessors);
     std::uint64_t count = 0;
     for (const std::uint32_t quota : quotas) count += (runs / 8 + quota - 1) / quota;
-    const std::uint64_t room = fewest_waves(window_runs, 0) * blocks_of_wave;
+    const std::uint64_t room = fewest_waves(windows, 0) * blocks_of_wave;
     CHECK(count <= room);
-    CHECK(count + window_runs.size() > room);  // a block more of each window would be too many
+    CHECK(count + windows.size() > room);  // a block more of each window would be too many
   }
 }
 
@@ -103,14 +106,15 @@ TEST_CASE("row blocks of giants, and those that they cut in two, count among the
   REQUIRE(shape.giant_runs_of_block() == 17 * 1024);
   const Numbers giants = {17 * 1024, 17 * 1024 + 1, 100'000};
   const std::uint64_t of_giants = (1 + 1) + (2 + 1) + (6 + 1);
-  const Numbers window_runs(1, 5'000'000);
-  const std::uint32_t quota = row_block_quotas(shape, window_runs, giants, multiprocessors)[0];
-  const std::uint64_t count = (window_runs[0] + quota - 1) / quota;
+  const std::vector<WindowRows> windows = {{.runs = 5'000'000, .longest = 2000}};
+  const std::uint32_t quota = row_block_quotas(shape, windows, giants, multiprocessors)[0];
+  const std::uint64_t count = (windows[0].runs + quota - 1) / quota;
   CHECK(count + of_giants == blocks_of_wave);
 }
 
 TEST_CASE("windows without runs get a quota, and a row block each") {
-  CHECK(row_block_quotas(shape, Numbers(3, 0), {}, multiprocessors) == Numbers{1, 1, 1});
+  const std::vector<WindowRows> windows(3, {.runs = 0, .longest = 0});
+  CHECK(row_block_quotas(shape, windows, {}, multiprocessors) == Numbers{1, 1, 1});
 }
 
 TEST_SUITE_END();
