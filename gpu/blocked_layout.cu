@@ -17,22 +17,15 @@
 namespace pagerank::gpu {
 namespace {
 
-/// 224 KB of x.
+/// Windows of 224 KB of x, and two blocks of the second pass on a multiprocessor: three smaller
+/// ones have shorter segments, which costs a little on all graphs and most where there are many
+/// windows.
 template <class T>
-constexpr std::uint32_t window_size_of = (224 << 10) / sizeof(T);
-
-/// Blocks of the second pass fill a multiprocessor two or three times.
-template <class T>
-BlockedShape shape_for(std::uint64_t windows) {
-  constexpr bool wide = sizeof(T) == 8;
-  // Many windows make short segments, unless row blocks are large.
-  const bool large = windows >= 100;
-  return {.window_size = window_size_of<T>,
-          .local_bits = wide ? 15U : 16U,
-          .capacity = (large ? 28U : 18U) * 1024 / (wide ? 2 : 1),
-          .threads = large ? 512U : 384U,
-          .resident = large ? 2U : 3U};
-}
+constexpr BlockedShape shape_of = {.window_size = (224U << 10) / sizeof(T),
+                                   .local_bits = sizeof(T) == 8 ? 15 : 16,
+                                   .capacity = (112U << 10) / sizeof(T),
+                                   .threads = combine_threads,
+                                   .resident = combine_blocks};
 
 std::uint32_t count_multiprocessors() {
   int multiprocessors = 0, device = 0;
@@ -89,19 +82,17 @@ template <class T>
 struct Builder {
   Builder(BlockedLayout<T>& layout, const DeviceGraph<T>& graph, cudaStream_t stream)
       : layout_(layout),
-        matrix_(graph.in_links()),
-        scratch_(stream, first_bytes(matrix_)),
+        scratch_(stream, first_bytes(graph)),
         algorithms_(scratch_),
         stream_(stream),
-        base_(graph, window_size_of<T>, algorithms_),
-        rows_(base_.linked()) {}
+        base_(graph, shape_of<T>.window_size, algorithms_),
+        rows_(base_.linked()),
+        matrix_(graph.in_links()) {}
 
   void build() {
-    const std::uint64_t windows = (base_.sources() - 1) / window_size_of<T> + 1;
-    layout_.rows = rows_;
-    layout_.windows = static_cast<std::uint32_t>(windows);
-    layout_.shape = shape_for<T>(windows);
     const BlockedShape& shape = layout_.shape;
+    layout_.rows = rows_;
+    layout_.windows = static_cast<std::uint32_t>((base_.sources() - 1) / shape.window_size + 1);
     links_ = find_link_runs(matrix_, base_, shape, layout_.windows, algorithms_);
     layout_.runs = links_.runs.count;
     by_row_ = group_runs_by_row(links_.runs.row, rows_, algorithms_);
@@ -122,8 +113,9 @@ struct Builder {
   }
 
   /// What the links take while they are sorted, which all that follows fits into, nearly.
-  [[nodiscard]] static std::size_t first_bytes(const CsrView<T>& matrix) {
-    return bytes_to_sort_links(matrix) + matrix.rows * std::size_t{40} + (std::size_t{4} << 20);
+  [[nodiscard]] static std::size_t first_bytes(const DeviceGraph<T>& graph) {
+    return bytes_to_sort_links(graph.link_count(), graph.has_values() ? sizeof(T) : 0) +
+           graph.node_count() * std::size_t{40} + (std::size_t{4} << 20);
   }
 
   /// base_at_, position_of_base_, layout.order, row_keys_.
@@ -301,12 +293,12 @@ struct Builder {
   }
 
   BlockedLayout<T>& layout_;
-  CsrView<T> matrix_;
   ScratchMemory scratch_;
   DeviceAlgorithms algorithms_;
   cudaStream_t stream_;
   NodeOrder base_;  ///< That nodes are taken in before rows are ordered within their blocks.
   std::uint64_t rows_;
+  CsrView<T> matrix_;  ///< Last: the links may still arrive while nodes are ordered.
 
   LinkRuns<T> links_{};
   RunsByRow by_row_;
@@ -320,9 +312,9 @@ struct Builder {
 
 template <class T>
 BlockedLayout<T>::BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream)
-    : nodes(graph.node_count()) {
-  const std::uint64_t count = (nodes - 1) / window_size_of<T> + 1;
-  if (bits_below(count) > static_cast<int>(32 - shape_for<T>(count).local_bits)) {
+    : nodes(graph.node_count()), shape(shape_of<T>) {
+  const std::uint64_t most_windows = (nodes - 1) / shape.window_size + 1;
+  if (bits_below(most_windows) > static_cast<int>(32 - shape.local_bits)) {
     throw KernelRefused("kernel blocked: " + std::to_string(nodes) + " nodes are too many");
   }
   if (graph.link_count() == 0) throw KernelRefused("kernel blocked: a graph without links");

@@ -48,4 +48,29 @@ template void spread_inverse_out_weight(const NodeId*, EdgeIndex, const double*,
 template void spread_inverse_out_weight(const NodeId*, EdgeIndex, const double*, double*,
                                         cudaStream_t);
 
+template <class T>
+DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring)
+    : column_indices_(matrix.in_links.column_indices.size()),
+      exact_values_(matrix.in_links.values.size()),
+      values_(std::is_same_v<T, double> ? 0 : matrix.in_links.values.size()) {
+  ring.expect(bytes(matrix));
+  inverse_out_weight_ = ring.upload<double>(std::span(matrix.inverse_out_weight));
+  row_offsets_ = ring.upload<EdgeIndex>(std::span(matrix.in_links.row_offsets));
+  int device = 0;
+  PAGERANK_CUDA(cudaGetDevice(&device));
+  const auto upload_links = [this, &matrix, &ring, device] {
+    PAGERANK_CUDA(cudaSetDevice(device));
+    const std::span values(matrix.in_links.values);
+    ring.copy(std::span(matrix.in_links.column_indices), column_indices_.data());
+    ring.copy(values, exact_values_.data());
+    if constexpr (!std::is_same_v<T, double>) ring.copy(values, values_.data());
+  };
+  constexpr EdgeIndex worth_a_thread = 1 << 22;
+  links_arrived_ = std::async(
+      link_count() < worth_a_thread ? std::launch::deferred : std::launch::async, upload_links);
+}
+
+template class DeviceGraph<float>;
+template class DeviceGraph<double>;
+
 }  // namespace pagerank::gpu

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <future>
 #include <type_traits>
 
 #include "core/transition_matrix.hpp"
@@ -21,19 +22,15 @@ void out_weights(const double* inverse_out_weight, const NodeId* order, std::uin
                  T* out_weight, cudaStream_t stream);
 
 /// A transition matrix in device memory, as TransitionMatrix describes it, its values in T.
-/// Kernels take it as it is or make a layout of their own from it.
+/// Kernels take it as it is or make a layout of their own from it. The links of a large graph
+/// arrive while others already work with the rest: what needs them waits for them.
 template <class T>
 class DeviceGraph {
  public:
-  DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring)
-      : column_indices_(ring.upload<NodeId>(std::span(matrix.in_links.column_indices))),
-        row_offsets_(ring.upload<EdgeIndex>(std::span(matrix.in_links.row_offsets))),
-        exact_values_(ring.upload<double>(std::span(matrix.in_links.values))),
-        inverse_out_weight_(ring.upload<double>(std::span(matrix.inverse_out_weight))) {
-    if constexpr (!std::is_same_v<T, double>) {
-      values_ = ring.upload<T>(std::span(matrix.in_links.values));
-    }
-  }
+  /// `matrix` and `ring` are used until someone has asked for the links.
+  DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring);
+  DeviceGraph(const DeviceGraph&) = delete;
+  DeviceGraph& operator=(const DeviceGraph&) = delete;
 
   /// What the constructor will allocate.
   [[nodiscard]] static std::size_t bytes(const TransitionMatrix& matrix) {
@@ -45,6 +42,11 @@ class DeviceGraph {
 
   [[nodiscard]] std::uint64_t node_count() const { return inverse_out_weight_.size(); }
   [[nodiscard]] EdgeIndex link_count() const { return column_indices_.size(); }
+
+  /// Whether in_links() has values.
+  [[nodiscard]] bool has_values() const {
+    return (std::is_same_v<T, double> ? exact_values_.size() : values_.size()) > 0;
+  }
 
   /// The in-links with values in T: what an iteration multiplies with.
   [[nodiscard]] CsrView<T> in_links() const {
@@ -60,6 +62,7 @@ class DeviceGraph {
   /// Gives an unweighted graph the values array that it does without: what in_links() then
   /// multiplies is B itself. For benchmarks of kernels that read values.
   void store_values(cudaStream_t stream) {
+    links_arrived_.get();
     DeviceBuffer<T> values(link_count());
     spread_inverse_out_weight(column_indices_.data(), link_count(), inverse_out_weight_.data(),
                               values.data(), stream);
@@ -74,19 +77,25 @@ class DeviceGraph {
     return row_offsets_.download();
   }
 
+  [[nodiscard]] const EdgeIndex* row_offsets() const { return row_offsets_.data(); }
   [[nodiscard]] const double* inverse_out_weight() const { return inverse_out_weight_.data(); }
 
  private:
   template <class Value>
   [[nodiscard]] CsrView<Value> view(const Value* values) const {
+    links_arrived_.get();
     return {node_count(), link_count(), row_offsets_.data(), column_indices_.data(), values};
   }
 
-  DeviceBuffer<NodeId> column_indices_;  ///< First the largest: it is worth making the ring.
+  DeviceBuffer<double> inverse_out_weight_;
   DeviceBuffer<EdgeIndex> row_offsets_;
+  DeviceBuffer<NodeId> column_indices_;
   DeviceBuffer<double> exact_values_;
   DeviceBuffer<T> values_;  ///< Where T is not double.
-  DeviceBuffer<double> inverse_out_weight_;
+  std::shared_future<void> links_arrived_;
 };
+
+extern template class DeviceGraph<float>;
+extern template class DeviceGraph<double>;
 
 }  // namespace pagerank::gpu

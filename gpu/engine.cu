@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/convergence.hpp"
+#include "core/huge_pages.hpp"
 #include "core/parallel.hpp"
 #include "gpu/cuda_handles.cuh"
 #include "gpu/device.cuh"
@@ -18,10 +19,11 @@
 namespace pagerank::gpu {
 namespace {
 
-/// An array whose pages the system has given, by all threads: a copy that meets them one by one
-/// takes several times longer.
+/// An array whose pages the system has given, huge ones if it can, by all threads: a copy that
+/// meets them one by one takes several times longer.
 Array<double> touched_array(std::size_t size) {
   Array<double> array(size);
+  advise_huge_pages(std::span(array));
   constexpr std::size_t page = 4096 / sizeof(double), piece = 256 * page;
   parallel_for((size + piece - 1) / piece, thread_count(0), [&](std::size_t index) {
     const std::size_t end = std::min(size, (index + 1) * piece);

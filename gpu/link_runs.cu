@@ -75,7 +75,9 @@ SortedLinks<T> sort_links(const CsrView<T>& matrix, const NodeOrder& base,
   const EdgeIndex links = matrix.links;
   const bool weighted = matrix.values != nullptr;
   const ScratchMemory& scratch = algorithms.scratch();
-  require_memory(bytes_to_sort_links(matrix) + matrix.rows * sizeof(EdgeIndex), scratch);
+  require_memory(
+      bytes_to_sort_links(links, weighted ? sizeof(T) : 0) + matrix.rows * sizeof(EdgeIndex),
+      scratch);
   const DeviceBuffer<EdgeIndex> base_offsets = base.row_offsets(matrix, algorithms);
   const EdgeIndex* const offsets =
       base_offsets.size() > 0 ? base_offsets.data() : matrix.row_offsets;

@@ -43,10 +43,9 @@ struct LinkRuns {
   Runs runs;
 };
 
-/// Bytes of a matrix's links while they are sorted.
-template <class T>
-[[nodiscard]] std::size_t bytes_to_sort_links(const CsrView<T>& matrix) {
-  return matrix.links * 2 * (sizeof(std::uint64_t) + (matrix.values != nullptr ? sizeof(T) : 0));
+/// Bytes of links, with values of so many bytes each, while they are sorted.
+[[nodiscard]] inline std::size_t bytes_to_sort_links(std::uint64_t links, std::size_t value_bytes) {
+  return links * 2 * (sizeof(std::uint64_t) + value_bytes);
 }
 
 /// Sorts the links and finds the runs, rows and columns taken in the base order. Throws

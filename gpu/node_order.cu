@@ -94,13 +94,12 @@ KeyOrder order_by_keys(DeviceBuffer<std::uint32_t>& keys, DeviceAlgorithms& algo
 template <class T>
 DeviceBuffer<std::uint32_t> out_degrees(const DeviceGraph<T>& graph,
                                         const DeviceAlgorithms& algorithms) {
-  const CsrView<T> matrix = graph.in_links();
-  DeviceBuffer<std::uint32_t> degrees(matrix.rows, algorithms.scratch());
+  DeviceBuffer<std::uint32_t> degrees(graph.node_count(), algorithms.scratch());
   std::uint32_t* const degree = degrees.data();
-  if (matrix.values == nullptr) {
+  if (!graph.has_values()) {
     const double* const inverse = graph.inverse_out_weight();
     queue_for_each(
-        matrix.rows,
+        degrees.size(),
         [=] __device__(std::uint64_t node) {
           const double links = inverse[node] > 0 ? rint(1 / inverse[node]) : 0;
           degree[node] = static_cast<std::uint32_t>(min(links, 4294967295.0));
@@ -108,6 +107,7 @@ DeviceBuffer<std::uint32_t> out_degrees(const DeviceGraph<T>& graph,
         algorithms.stream());
   } else {
     degrees.set_to_zero(algorithms.stream());
+    const CsrView<T> matrix = graph.in_links();
     const NodeId* const columns = matrix.column_indices;
     queue_for_each(
         matrix.links, [=] __device__(std::uint64_t link) { atomicAdd(degree + columns[link], 1); },
@@ -122,7 +122,7 @@ template <class T>
 KeyOrder order_by_degree(const DeviceGraph<T>& graph, DeviceAlgorithms& algorithms) {
   DeviceBuffer<std::uint32_t> keys = out_degrees(graph, algorithms);
   std::uint32_t* const key = keys.data();
-  const EdgeIndex* const offsets = graph.in_links().row_offsets;
+  const EdgeIndex* const offsets = graph.row_offsets();
   queue_for_each(
       keys.size(),
       [=] __device__(std::uint64_t node) {
@@ -147,9 +147,9 @@ struct Found {
 /// without links.
 template <class T>
 std::optional<KeyOrder> order_by_number(const DeviceGraph<T>& graph, DeviceAlgorithms& algorithms) {
-  const CsrView<T> matrix = graph.in_links();
-  const std::uint64_t longest_short = 3 * (matrix.links / matrix.rows + 1);
-  const EdgeIndex* const offsets = matrix.row_offsets;
+  const std::uint64_t nodes = graph.node_count();
+  const std::uint64_t longest_short = 3 * (graph.link_count() / nodes + 1);
+  const EdgeIndex* const offsets = graph.row_offsets();
   DeviceBuffer<std::uint32_t> keys = out_degrees(graph, algorithms);
   DeviceBuffer<Found> counter(1, algorithms.scratch());
   counter.set_to_zero(algorithms.stream());
@@ -171,7 +171,7 @@ std::optional<KeyOrder> order_by_number(const DeviceGraph<T>& graph, DeviceAlgor
       },
       algorithms.stream());
   const auto [isolated, any_long] = algorithms.fetch(found);
-  if (any_long == 0 && isolated < matrix.rows / 16) return {};
+  if (any_long == 0 && isolated < nodes / 16) return {};
   return order_by_keys(keys, algorithms);
 }
 
@@ -181,9 +181,9 @@ template <class T>
 NodeOrder::NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size,
                      DeviceAlgorithms& algorithms)
     : sources_(graph.node_count()), linked_(graph.node_count()) {
-  const CsrView<T> matrix = graph.in_links();
-  if (matrix.rows <= window_size || matrix.links == 0) return;
+  if (graph.node_count() <= window_size || graph.link_count() == 0) return;
   std::optional<KeyOrder> chosen = order_by_degree(graph, algorithms);
+  const CsrView<T> matrix = graph.in_links();
   DeviceBuffer<float2> runs(sampled_rows, algorithms.scratch());
   sample_rows<<<sampled_rows, block_size, 0, algorithms.stream()>>>(matrix, chosen->place_of.data(),
                                                                     window_size, runs.data());

@@ -25,8 +25,8 @@ class Spmv {
   /// order()[i] (device memory, one element a node). Null: as they are numbered.
   [[nodiscard]] virtual const NodeId* order() const { return nullptr; }
 
-  /// So many nodes, the last ones in that order, neither link nor are linked to: multiply() reads no
-  /// x of theirs and writes no y, which is 0.
+  /// So many nodes, the last ones in that order, neither link nor are linked to: multiply() reads
+  /// no x of theirs and writes no y, which is 0.
   [[nodiscard]] virtual std::uint64_t isolated_nodes() const { return 0; }
 
   /// Bytes that one multiplication must move at least: each array of the kernel's layout, x and y

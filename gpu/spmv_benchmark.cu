@@ -52,8 +52,8 @@ class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
     // What a kernel does not write is not a number, and so cannot pass for a result.
     PAGERANK_CUDA(cudaMemsetAsync(y_.data(), 0xff, y_.size() * sizeof(T), stream_));
     const std::uint64_t isolated = spmv->isolated_nodes();
-    PAGERANK_CUDA(cudaMemsetAsync(y_.data() + (y_.size() - isolated), 0, isolated * sizeof(T),
-                                  stream_));
+    PAGERANK_CUDA(
+        cudaMemsetAsync(y_.data() + (y_.size() - isolated), 0, isolated * sizeof(T), stream_));
     const auto multiply = [&] { spmv->multiply(x_.data(), y_.data(), stream_); };
     multiply();
     stream_.wait();

@@ -172,13 +172,13 @@ __device__ void add_piece(const CombineArguments<T>& arguments, std::uint64_t pi
 }
 
 /// Pass 2: the sums of a block of rows.
-template <class T, unsigned threads, unsigned resident>
-__global__ void __launch_bounds__(threads, resident_blocks(threads, resident))
+template <class T>
+__global__ void __launch_bounds__(combine_threads, resident_blocks(combine_threads, combine_blocks))
     combine_runs(CombineArguments<T> arguments, const T* partials, T* y) {
   extern __shared__ __align__(16) unsigned char shared[];
   T* const slots = reinterpret_cast<T*>(shared);
   const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
-  constexpr unsigned warps = threads / warp_size;
+  constexpr unsigned warps = combine_threads / warp_size;
   const RowBlock rows = arguments.row_blocks[blockIdx.x];
   const Segment* const segments =
       arguments.segments + std::uint64_t{blockIdx.x} * arguments.windows;
@@ -259,7 +259,7 @@ class BlockedSpmv final : public Spmv<T> {
       PAGERANK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          static_cast<int>(gather_shared())));
     }
-    PAGERANK_CUDA(cudaFuncSetAttribute(combine(), cudaFuncAttributeMaxDynamicSharedMemorySize,
+    PAGERANK_CUDA(cudaFuncSetAttribute(combine_runs<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(combine_shared())));
   }
 
@@ -289,9 +289,8 @@ class BlockedSpmv final : public Spmv<T> {
                                         .giant_of_piece = layout_.giant_of_piece.data(),
                                         .piece_sums = piece_sums_.data(),
                                         .pieces_ready = pieces_ready_.data()};
-    launch_overlapping(combine(), static_cast<unsigned>(layout_.row_blocks.size()),
-                       layout_.shape.threads, combine_shared(), stream, arguments, partials_.data(),
-                       y);
+    launch_overlapping(combine_runs<T>, static_cast<unsigned>(layout_.row_blocks.size()),
+                       combine_threads, combine_shared(), stream, arguments, partials_.data(), y);
   }
 
   [[nodiscard]] const NodeId* order() const override { return layout_.order.data(); }
@@ -308,10 +307,6 @@ class BlockedSpmv final : public Spmv<T> {
   }
 
  private:
-  using Combine = void (*)(CombineArguments<T>, const T*, T*);
-  [[nodiscard]] Combine combine() const {
-    return layout_.shape.threads == 512 ? combine_runs<T, 512, 2> : combine_runs<T, 384, 3>;
-  }
   [[nodiscard]] std::size_t gather_shared() const {
     return (layout_.shape.window_size + 1) * sizeof(T);
   }

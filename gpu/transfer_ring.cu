@@ -72,6 +72,10 @@ bool TransferRing::worth_it(std::size_t bytes) const {
   return bytes >= (ready_ ? least_bytes_of_ready_ring : least_bytes);
 }
 
+void TransferRing::expect(std::size_t bytes) {
+  ready_ = ready_ || worth_it(bytes);
+}
+
 template <class Body>
 void TransferRing::run_lanes(std::size_t pieces, const Body& body) {
   int device = 0;

@@ -23,6 +23,10 @@ class TransferRing {
   TransferRing& operator=(const TransferRing&) = delete;
   ~TransferRing();
 
+  /// So many bytes are about to be copied, in several arrays: also for those that would not be
+  /// worth the ring by themselves.
+  void expect(std::size_t bytes);
+
   /// to[i] = To(from[i]) for all of `from`, to the device; the data has arrived when this returns.
   /// Instantiated for the pairs of types that graphs are made of (see transfer_ring.cu).
   template <class To, class From>
@@ -50,7 +54,7 @@ class TransferRing {
   void run_lanes(std::size_t pieces, const Body& body);
 
   std::vector<std::unique_ptr<Lane>> lanes_;  ///< Null until they are needed.
-  bool ready_ = false;
+  bool ready_ = false;                        ///< They are made, or worth making.
 };
 
 }  // namespace pagerank::gpu
