@@ -174,8 +174,8 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
   const std::string output = options.output_path(path);
   const bool rank_all = !output.empty() && io::is_ranked(options.output_format());
   const std::vector<NodeId> order =
-      rank_nodes(solution.scores, rank_all ? solution.scores.size() : options.top);
-  report.certified_depth = certified_depth(solution.scores, solution.error_bound);
+      rank_nodes(solution.scores, rank_all ? solution.scores.size() : options.top, options.threads);
+  report.certified_depth = certified_depth(solution.scores, solution.error_bound, options.threads);
   report.seconds.rank = clock.lap();
   log_result(options, report);
 

@@ -28,8 +28,9 @@ namespace pagerank {
 
 /// How many leading places of the ranking are certain: the largest k such that each of the first k
 /// scores exceeds its successor by more than error_bound (two nodes whose scores differ by more
-/// than a bound of ||x - x*||_1 are in the right order).
-[[nodiscard]] std::size_t certified_depth(std::span<const double> scores, double error_bound);
+/// than a bound of ||x - x*||_1 are in the right order). `threads`: 0 for as many as OpenMP offers.
+[[nodiscard]] std::size_t certified_depth(std::span<const double> scores, double error_bound,
+                                          int threads = 0);
 
 /// Throws std::invalid_argument for an alpha outside [0, 1) or a tolerance that is not positive.
 void require_valid(const Problem& problem, const SolveOptions& options);

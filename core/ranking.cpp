@@ -1,23 +1,119 @@
 #include "core/ranking.hpp"
 
+#include <parallel/algorithm>
+
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
+#include <utility>
+
+#include "core/array.hpp"
+#include "core/parallel.hpp"
+#include "core/threads.hpp"
 
 namespace pagerank {
+namespace {
 
-std::vector<NodeId> rank_nodes(std::span<const double> scores, std::size_t depth) {
-  std::vector<NodeId> order(scores.size());
-  std::iota(order.begin(), order.end(), NodeId{0});
-  const auto ahead = [scores](NodeId a, NodeId b) {
-    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
-  };
-  if (depth < order.size()) {
-    const auto cut = order.begin() + static_cast<std::ptrdiff_t>(depth);
-    std::nth_element(order.begin(), cut, order.end(), ahead);
-    order.resize(depth);
+/// Scores are counted by their first bits: sign, exponent and five bits of the fraction.
+constexpr unsigned bin_bits = 16;
+constexpr std::size_t bins = std::size_t{1} << bin_bits;
+/// Fewer nodes are ordered without counting them, by one thread.
+constexpr std::size_t worth_threads = 1 << 14;
+
+/// Higher scores never have lower bins.
+std::size_t bin_of(double score) {
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+  const auto bits = std::bit_cast<std::uint64_t>(score + 0.0);  // -0 is 0
+  return ((bits & sign) != 0 ? ~bits : bits | sign) >> (64 - bin_bits);
+}
+
+/// Neighbouring nodes, a piece a thread.
+struct Pieces {
+  std::size_t nodes, count;
+  [[nodiscard]] std::size_t begin(std::size_t piece) const { return nodes * piece / count; }
+};
+
+/// All nodes in the highest bins that have at least `depth` of them.
+std::vector<NodeId> nodes_of_highest_bins(std::span<const double> scores, std::size_t depth,
+                                          int threads) {
+  const Pieces pieces{scores.size(), static_cast<std::size_t>(threads)};
+  std::vector<std::vector<NodeId>> counts(pieces.count, std::vector<NodeId>(bins));
+  parallel_for(pieces.count, threads, [&](std::size_t p) {
+    for (std::size_t i = pieces.begin(p); i < pieces.begin(p + 1); ++i)
+      ++counts[p][bin_of(scores[i])];
+  });
+  std::size_t lowest = bins, found = 0;
+  std::vector<std::size_t> found_in(pieces.count);
+  while (lowest > 0 && found < depth) {
+    --lowest;
+    for (std::size_t p = 0; p < pieces.count; ++p) {
+      found_in[p] += counts[p][lowest];
+      found += counts[p][lowest];
+    }
   }
-  std::sort(order.begin(), order.end(), ahead);
-  return order;
+  std::vector<NodeId> nodes(found);
+  parallel_for(pieces.count, threads, [&](std::size_t p) {
+    auto out = nodes.begin() + std::accumulate(found_in.begin(),
+                                               found_in.begin() + static_cast<std::ptrdiff_t>(p),
+                                               std::ptrdiff_t{0});
+    for (std::size_t i = pieces.begin(p); i < pieces.begin(p + 1); ++i) {
+      if (bin_of(scores[i]) >= lowest) *out++ = static_cast<NodeId>(i);
+    }
+  });
+  return nodes;
+}
+
+/// The first of these nodes in their ranking.
+std::vector<NodeId> ordered(std::span<const double> scores, std::vector<NodeId> nodes,
+                            std::size_t depth, int threads) {
+  struct Ranked {
+    double score;
+    NodeId node;
+  };
+  const auto ahead = [](const Ranked& a, const Ranked& b) {
+    return a.score != b.score ? a.score > b.score : a.node < b.node;
+  };
+  // Side by side: to look scores up while sorting takes twice as long.
+  Array<Ranked> ranked(nodes.size());
+  const Pieces pieces{nodes.size(), static_cast<std::size_t>(threads)};
+  parallel_for(pieces.count, threads, [&](std::size_t p) {
+    for (std::size_t i = pieces.begin(p); i < pieces.begin(p + 1); ++i) {
+      ranked[i] = {scores[nodes[i]], nodes[i]};
+    }
+  });
+  if (depth < ranked.size()) {
+    const auto cut = ranked.begin() + static_cast<std::ptrdiff_t>(depth);
+    std::nth_element(ranked.begin(), cut, ranked.end(), ahead);
+    ranked.resize(depth);
+  }
+  if (ranked.size() < worth_threads || threads == 1) {
+    std::sort(ranked.begin(), ranked.end(), ahead);
+  } else {
+    __gnu_parallel::sort(
+        ranked.begin(), ranked.end(), ahead,
+        __gnu_parallel::balanced_quicksort_tag(static_cast<__gnu_parallel::_ThreadIndex>(threads)));
+  }
+  nodes.resize(ranked.size());
+  parallel_for(pieces.count, threads, [&](std::size_t p) {
+    const std::size_t end = std::min(pieces.begin(p + 1), nodes.size());
+    for (std::size_t i = pieces.begin(p); i < end; ++i) nodes[i] = ranked[i].node;
+  });
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<NodeId> rank_nodes(std::span<const double> scores, std::size_t depth, int threads) {
+  threads = scores.size() < worth_threads ? 1 : thread_count(threads);
+  std::vector<NodeId> order;
+  if (depth < scores.size() && scores.size() >= worth_threads) {
+    order = nodes_of_highest_bins(scores, depth, threads);
+  } else {
+    order.resize(scores.size());
+    std::iota(order.begin(), order.end(), NodeId{0});
+  }
+  return ordered(scores, std::move(order), depth, threads);
 }
 
 }  // namespace pagerank

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "core/convergence.hpp"
@@ -24,6 +26,28 @@ TEST_CASE("the first places are the beginning of the full order, ties included")
   for (const std::size_t depth : {1U, 10U, 999U, 4999U}) {
     CHECK(rank_nodes(scores, depth) ==
           std::vector<NodeId>(all.begin(), all.begin() + static_cast<long>(depth)));
+  }
+}
+
+TEST_CASE("large rankings are what sorting gives, for any depth and number of threads") {
+  std::mt19937 random(5);
+  for (const unsigned values : {3U, 1000U, 1U << 30}) {  // many ties, some, hardly any
+    CAPTURE(values);
+    std::vector<double> scores(40000);
+    for (double& score : scores) score = static_cast<double>(random() % values) / values;
+    scores[7] = -0.0;
+    scores[8] = -1;
+    std::vector<NodeId> sorted(scores.size());
+    std::iota(sorted.begin(), sorted.end(), NodeId{0});
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](NodeId a, NodeId b) { return scores[a] > scores[b]; });
+    for (const std::size_t depth : {1U, 10U, 5000U, 39999U, 40000U}) {
+      for (const int threads : {1, 2, 5}) {
+        const std::vector<NodeId> ranked = rank_nodes(scores, depth, threads);
+        REQUIRE(ranked.size() == depth);
+        CHECK(std::equal(ranked.begin(), ranked.end(), sorted.begin()));
+      }
+    }
   }
 }
 
