@@ -102,6 +102,17 @@ Runs sample_runs(const TransitionMatrix& matrix, std::size_t value_bytes) {
   return runs;
 }
 
+double sample_isolated(const TransitionMatrix& matrix) {
+  constexpr std::size_t most = 1 << 14;
+  const std::size_t nodes = matrix.node_count(), stride = (nodes + most - 1) / most;
+  std::size_t seen = 0, isolated = 0;
+  for (std::size_t node = 0; node < nodes; node += stride, ++seen) {
+    const std::span offsets(matrix.in_links.row_offsets);
+    if (offsets[node] == offsets[node + 1] && matrix.inverse_out_weight[node] == 0) ++isolated;
+  }
+  return static_cast<double>(isolated) / static_cast<double>(seen);
+}
+
 /// A random walk forgets where it came from the faster, the more ways lead on; and slowly if it
 /// stays near.
 double estimate_mixing(const TransitionMatrix& matrix, double runs_as_numbered) {
@@ -149,6 +160,7 @@ GraphShape measure_shape(const TransitionMatrix& matrix, std::size_t value_bytes
   const Runs runs = sample_runs(matrix, value_bytes);
   // The rule of node_order.cu.
   shape.runs_per_link = runs.by_weight < 0.8 * runs.as_numbered ? runs.by_weight : runs.as_numbered;
+  shape.isolated = sample_isolated(matrix);
   shape.mixing = estimate_mixing(matrix, runs.as_numbered);
   return shape;
 }
@@ -162,7 +174,8 @@ KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes) {
 }
 
 KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes) {
-  const auto nodes = static_cast<double>(shape.nodes), links = static_cast<double>(shape.links);
+  const auto nodes = static_cast<double>(shape.nodes) * (1 - shape.isolated);
+  const auto links = static_cast<double>(shape.links);
   const auto width = static_cast<double>(value_bytes);
   const double runs = links * shape.runs_per_link;
   const double bytes =

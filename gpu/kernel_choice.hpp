@@ -23,6 +23,9 @@ struct GraphShape {
   /// orders that `blocked` may take the nodes in.
   double runs_per_link = 1;
 
+  /// Of the nodes, how many neither link nor are linked to.
+  double isolated = 0;
+
   /// What an iteration leaves of the change, apart from alpha; an estimate.
   double mixing = 1;
 };

@@ -47,6 +47,17 @@ TEST_CASE("a graph's shape is seen in a sample of its links") {
 
   const GraphShape rmat = measure_shape(scrambled_rmat(), sizeof(float));
   CHECK(rmat.runs_per_link < 0.3);  // hubs together
+  // Counted independently: the share that has no links at all.
+  const TransitionMatrix& matrix = scrambled_rmat();
+  std::size_t isolated = 0;
+  for (NodeId node = 0; node < matrix.node_count(); ++node) {
+    isolated += matrix.in_links.row_offsets[node] == matrix.in_links.row_offsets[node + 1] &&
+                matrix.inverse_out_weight[node] == 0;
+  }
+  CHECK(isolated > matrix.node_count() / 4);
+  CHECK(rmat.isolated ==
+        doctest::Approx(static_cast<double>(isolated) / matrix.node_count()).epsilon(0.05));
+  CHECK(uniform.isolated < 0.01);
   const GraphShape web = measure_shape(generated(GraphKind::web, 20), sizeof(float));
   CHECK(web.sectors_per_link < 0.7);
   CHECK(web.runs_per_link < 0.3);
@@ -54,6 +65,14 @@ TEST_CASE("a graph's shape is seen in a sample of its links") {
 
   // Windows of doubles are half as wide.
   CHECK(measure_shape(uniform_matrix, sizeof(double)).runs_per_link > uniform.runs_per_link);
+}
+
+TEST_CASE("nodes without links cost blocked nothing") {
+  const GraphShape all_linked{.nodes = 1 << 20, .links = 1 << 24};
+  GraphShape half_linked = all_linked;
+  half_linked.isolated = 0.5;
+  CHECK(cost_of_blocked(half_linked, 4).iteration < cost_of_blocked(all_linked, 4).iteration);
+  CHECK(cost_of_balanced(half_linked, 4).iteration == cost_of_balanced(all_linked, 4).iteration);
 }
 
 TEST_CASE("a tighter tolerance takes more iterations, and more mixing fewer") {
