@@ -32,6 +32,7 @@ class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
         x_(matrix.node_count()),
         y_(matrix.node_count()) {
     if (values && !matrix.weighted()) graph_.store_values(stream_);
+    (void)graph_.in_links();  // have arrived: they are no part of any kernel's preparation
     stream_.wait();
   }
 
