@@ -18,6 +18,15 @@ struct Syntax {
     return parse_link_line(line, columns);
   }
 
+  static constexpr bool whole_weights() { return false; }
+  [[nodiscard]] bool more_fields() const { return timed; }
+  [[gnu::always_inline]] static bool take(std::uint64_t from, std::uint64_t to,
+                                          std::uint64_t* from_to, std::uint64_t* to_to) {
+    *from_to = from;
+    *to_to = to;
+    return true;
+  }
+
   static constexpr std::ptrdiff_t usual_line_most = 80;  ///< Two ids of 20 digits, and a weight.
 
   /// "FROM TO\n", "FROM TO WEIGHT\n" or "FROM TO WEIGHT TIME\n".
