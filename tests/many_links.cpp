@@ -150,9 +150,10 @@ void check_star_inwards() {
   check(offsets[0] == 0 && std::all_of(offsets.begin() + 1, offsets.end(),
                                        [](EdgeIndex offset) { return offset == links; }),
         "row offsets of a star inwards, one row of more than 2^32 links");
+  constexpr EdgeIndex out_degree = links / leaves;
   bool degrees = true;
   for (NodeId node = 0; node < nodes; ++node) {
-    const double expected = node % step == 0 ? 1 / static_cast<double>(links / leaves) : 0;
+    const double expected = node % step == 0 ? 1 / static_cast<double>(out_degree) : 0;
     degrees = degrees && matrix.inverse_out_weight[node] == expected;
   }
   check(degrees, "1 / out-degree of every node");
