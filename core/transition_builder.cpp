@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/compensated_sum.hpp"
+#include "core/huge_pages.hpp"
 #include "core/parallel.hpp"
 
 namespace pagerank {
@@ -108,6 +109,9 @@ TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape) : shape_(sh
   shift_ = std::min(shift_, most_keys_log2);
   try {
     first_.resize(links, wide(), shape.weighted);
+    advise_huge_pages(std::span(first_.low));
+    advise_huge_pages(std::span(first_.high));
+    advise_huge_pages(std::span(first_.weights));
   } catch (const std::bad_alloc&) {  // expected too much, perhaps
     first_ = {};
   }
@@ -185,6 +189,8 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   const EdgeIndex links = counts_to_begins<EdgeIndex>(begins, 0);
   for (std::size_t bin = 0; bin <= bins; ++bin) table[bin * bins] = begins[bin];
   second_.resize(links, false, weighted);
+  advise_huge_pages(std::span(second_.low));
+  advise_huge_pages(std::span(second_.weights));
   std::vector<std::vector<NodeId>> dangling(bins);
   std::atomic<std::size_t> next_bin = 0;
   parallel_for(static_cast<std::size_t>(threads), threads, [&](std::size_t) {

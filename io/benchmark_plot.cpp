@@ -1,10 +1,11 @@
 #include "io/benchmark_report.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "io/plot_axis.hpp"
+#include "io/svg_drawing.hpp"
 
 namespace pagerank::io {
 namespace {
@@ -18,206 +19,10 @@ constexpr double roofline_left = 676, roofline_right = 1150;
 constexpr double row_height = 21, tallest_row = 32, least_roofline_height = 330;
 constexpr double label_height = 14;
 
-std::string general(double value, int digits) {
-  char text[32];
-  const auto format = std::chars_format::general;
-  return {text, std::to_chars(text, text + sizeof text, value, format, digits).ptr};
-}
-
 /// Whether a chart can hold it: measured, and far from where arithmetic on it would overflow.
 bool plottable(double value) {
   return value > 1e-30 && value < 1e30;
 }
-
-bool continues_character(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
-}
-
-/// The first `length` characters, the last of them "…" if there are more.
-std::string shortened(const std::string& text, std::size_t length) {
-  std::size_t characters = 0;
-  std::size_t cut = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (continues_character(text[i])) continue;
-    if (++characters == length) cut = i;
-  }
-  return characters > length ? text.substr(0, cut) + "…" : text;
-}
-
-/// Text that XML 1.0 can hold: UTF-8, without control characters and the two noncharacters.
-std::string valid_text(const std::string& bytes) {
-  using Json = nlohmann::json;
-  const std::string utf8 =
-      Json::parse(Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace));
-  std::string text;
-  for (std::size_t i = 0; i < utf8.size(); ++i) {
-    const std::string_view three = std::string_view(utf8).substr(i, 3);
-    if (three == "\xef\xbf\xbe" || three == "\xef\xbf\xbf") {
-      text += "\xef\xbf\xbd";
-      i += 2;
-    } else {
-      text += static_cast<unsigned char>(utf8[i]) < ' ' ? ' ' : utf8[i];
-    }
-  }
-  return text;
-}
-
-std::string escaped(std::string_view text) {
-  std::string xml;
-  for (const char character : text) {
-    switch (character) {
-      case '&':
-        xml += "&amp;";
-        break;
-      case '<':
-        xml += "&lt;";
-        break;
-      case '>':
-        xml += "&gt;";
-        break;
-      default:
-        xml += character;
-    }
-  }
-  return xml;
-}
-
-/// Maps numbers to pixels.
-class Axis {
- public:
-  Axis(bool logarithmic, double from, double to, double from_pixel, double to_pixel)
-      : logarithmic_(logarithmic),
-        from_(from),
-        to_(to),
-        from_pixel_(from_pixel),
-        to_pixel_(to_pixel) {}
-
-  [[nodiscard]] bool logarithmic() const { return logarithmic_; }
-  [[nodiscard]] double from() const { return from_; }
-  [[nodiscard]] double to() const { return to_; }
-  [[nodiscard]] double from_pixel() const { return from_pixel_; }
-  [[nodiscard]] double to_pixel() const { return to_pixel_; }
-
-  [[nodiscard]] double pixel(double value) const {
-    const double share = logarithmic_ ? std::log(value / from_) / std::log(to_ / from_)
-                                      : (value - from_) / (to_ - from_);
-    return from_pixel_ + share * (to_pixel_ - from_pixel_);
-  }
-
-  [[nodiscard]] double value(double pixel) const {
-    const double share = (pixel - from_pixel_) / (to_pixel_ - from_pixel_);
-    return logarithmic_ ? from_ * std::pow(to_ / from_, share) : from_ + share * (to_ - from_);
-  }
-
-  [[nodiscard]] std::vector<double> ticks() const {
-    return logarithmic_ ? logarithmic_ticks() : linear_ticks();
-  }
-
- private:
-  [[nodiscard]] std::vector<double> linear_ticks() const {
-    const double power = std::pow(10, std::floor(std::log10((to_ - from_) / 5)));
-    double step = 10 * power;
-    for (const double factor : {5, 2, 1}) {
-      if ((to_ - from_) / (factor * power) <= 6) step = factor * power;
-    }
-    std::vector<double> ticks;
-    for (int i = 0; from_ + i * step <= to_ * (1 + 1e-9); ++i) ticks.push_back(from_ + i * step);
-    return ticks;
-  }
-
-  /// Powers of ten, no more than eight or so; 1, 2 and 5 times those where they are few.
-  [[nodiscard]] std::vector<double> logarithmic_ticks() const {
-    const int first = static_cast<int>(std::floor(std::log10(from_)));
-    const int last = static_cast<int>(std::floor(std::log10(to_)));
-    const bool few = std::log10(to_ / from_) < 2.5;
-    const int stride = 1 + (last - first) / 8;
-    std::vector<double> ticks;
-    for (int exponent = first; exponent <= last; exponent += stride) {
-      for (const int factor : {1, 2, 5}) {
-        const double tick = factor * std::pow(10, exponent);
-        const bool inside = tick >= from_ * (1 - 1e-9) && tick <= to_ * (1 + 1e-9);
-        if (inside && (few || factor == 1)) ticks.push_back(tick);
-      }
-    }
-    return ticks;
-  }
-
-  bool logarithmic_;
-  double from_, to_, from_pixel_, to_pixel_;
-};
-
-/// SVG elements one after the other.
-class Drawing {
- public:
-  void line(std::string_view style, double x1, double y1, double x2, double y2) {
-    element("line", style);
-    attribute("x1", x1).attribute("y1", y1).attribute("x2", x2).attribute("y2", y2).close();
-  }
-
-  void bar(double x, double y, double width, double height, const std::string& fill, bool hollow) {
-    element("rect", "bar");
-    attribute("x", x).attribute("y", y).attribute("width", width).attribute("height", height);
-    paint(fill, hollow).close();
-  }
-
-  /// Covers what is behind a text.
-  void blank(double x, double y, double width, double height) {
-    element("rect", "blank");
-    attribute("x", x).attribute("y", y).attribute("width", width).attribute("height", height);
-    close();
-  }
-
-  /// `path` is drawn around the point.
-  void marker(double x, double y, std::string_view path, const std::string& fill, bool hollow) {
-    element("path", "marker");
-    svg_ += " d=\"" + std::string(path) + "\" transform=\"translate(" + coordinate(x) + " " +
-            coordinate(y) + ")\"";
-    paint(fill, hollow).close();
-  }
-
-  void leader(double x1, double y1, double x2, double y2, const std::string& stroke) {
-    element("line", "leader");
-    attribute("x1", x1).attribute("y1", y1).attribute("x2", x2).attribute("y2", y2);
-    svg_ += " stroke=\"" + stroke + "\"";
-    close();
-  }
-
-  void text(std::string_view style, double x, double y, const std::string& content,
-            double degrees = 0) {
-    element("text", style);
-    attribute("x", x).attribute("y", y);
-    if (degrees != 0) {
-      svg_ += " transform=\"rotate(" + coordinate(degrees) + " " + coordinate(x) + " " +
-              coordinate(y) + ")\"";
-    }
-    svg_ += ">" + escaped(content) + "</text>\n";
-  }
-
-  [[nodiscard]] const std::string& svg() const { return svg_; }
-
- private:
-  static std::string coordinate(double value) {
-    return general(std::round(value * 10) / 10, 8);  // a tenth of a pixel is enough
-  }
-
-  void element(std::string_view name, std::string_view style) {
-    svg_ += "<" + std::string(name) + " class=\"" + std::string(style) + "\"";
-  }
-
-  Drawing& attribute(std::string_view name, double value) {
-    svg_ += " " + std::string(name) + "=\"" + coordinate(value) + "\"";
-    return *this;
-  }
-
-  Drawing& paint(const std::string& colour, bool hollow) {
-    svg_ += " fill=\"" + (hollow ? "#ffffff" : colour) + "\" stroke=\"" + colour + "\"";
-    return *this;
-  }
-
-  void close() { svg_ += "/>\n"; }
-
-  std::string svg_;
-};
 
 /// How a kernel looks in every chart of the picture: with stored values hollow, without filled.
 struct Look {

@@ -9,17 +9,27 @@ namespace {
 struct Syntax {
   using Id = std::uint64_t;
 
-  bool has_weights;
+  LinkColumns columns;
+  bool timed = columns == LinkColumns::weights_and_times;
 
-  [[nodiscard]] bool weighted() const { return has_weights; }
+  [[nodiscard]] bool weighted() const { return columns != LinkColumns::ids; }
 
   [[nodiscard]] std::optional<LinkEntry> any_line(std::string_view line) const {
-    return parse_link_line(line, has_weights);
+    return parse_link_line(line, columns);
+  }
+
+  static constexpr bool whole_weights() { return false; }
+  [[nodiscard]] bool more_fields() const { return timed; }
+  [[gnu::always_inline]] static bool take(std::uint64_t from, std::uint64_t to,
+                                          std::uint64_t* from_to, std::uint64_t* to_to) {
+    *from_to = from;
+    *to_to = to;
+    return true;
   }
 
   static constexpr std::ptrdiff_t usual_line_most = 80;  ///< Two ids of 20 digits, and a weight.
 
-  /// "FROM TO\n" or "FROM TO WEIGHT\n".
+  /// "FROM TO\n", "FROM TO WEIGHT\n" or "FROM TO WEIGHT TIME\n".
   template <bool weighted>
   [[gnu::always_inline]] bool usual_line(const char*& at, const char* end, std::uint64_t* from,
                                          std::uint64_t* to, double* weight) const {
@@ -31,6 +41,7 @@ struct Syntax {
       if (!is_blank(*next)) return false;
       ++next;
       if (!usual::read_weight(next, end, false, *weight) || next == end) return false;
+      if (timed && !skip_time(next, end)) return false;
     }
     if (*next == '\r' && next + 1 != end) [[unlikely]] {
       ++next;
@@ -39,24 +50,40 @@ struct Syntax {
     at = next + 1;
     return true;
   }
+
+  /// A blank and whole seconds since 1970, with more of the line behind them.
+  [[gnu::always_inline]] static bool skip_time(const char*& at, const char* end) {
+    if (!is_blank(*at)) return false;
+    const char* next = at + 1;
+    while (next != end && is_digit(*next)) ++next;
+    if (next == at + 1 || next == end) return false;
+    at = next;
+    return true;
+  }
 };
 
 }  // namespace
 
-LinkLineKind kind_of_link_line(std::string_view line) {
-  const std::string_view comment_marks = edge_list_rules.comment_marks;
-  const auto is_comment = [&](std::string_view field) {
-    return comment_marks.find(field.front()) != std::string_view::npos;
-  };
-  const std::string_view first = next_field(line);
-  if (first.empty() || is_comment(first)) return LinkLineKind::none;
-  (void)next_field(line);
-  const std::string_view third = next_field(line);
-  // (A comment behind a link is a fault, but no weight.)
-  return third.empty() || is_comment(third) ? LinkLineKind::unweighted : LinkLineKind::weighted;
+bool is_konect_header(std::string_view line) {
+  if (next_field(line) != "%") return false;
+  const std::string_view format = next_field(line);
+  return format == "sym" || format == "asym" || format == "bip";
 }
 
-std::optional<LinkEntry> parse_link_line(std::string_view text, bool weighted) {
+std::optional<LinkColumns> columns_of_link_line(std::string_view line, bool konect) {
+  // (A comment behind a link is a fault, but no weight.)
+  const auto at_end = [](std::string_view field) {
+    return field.empty() ||
+           edge_list_rules.comment_marks.find(field.front()) != std::string_view::npos;
+  };
+  if (at_end(next_field(line))) return std::nullopt;
+  (void)next_field(line);
+  if (at_end(next_field(line))) return LinkColumns::ids;
+  return konect && !at_end(next_field(line)) ? LinkColumns::weights_and_times
+                                             : LinkColumns::weights;
+}
+
+std::optional<LinkEntry> parse_link_line(std::string_view text, LinkColumns columns) {
   LineFields line(text);
   line.skip_blanks();
   if (line.at_end() || line.at_one_of(edge_list_rules.comment_marks)) return std::nullopt;
@@ -64,9 +91,10 @@ std::optional<LinkEntry> parse_link_line(std::string_view text, bool weighted) {
   link.first = line.id(ParseFault::bad_first_id);
   link.second = line.id(ParseFault::bad_second_id);
   line.skip_blanks();
-  if (weighted) {
+  if (columns != LinkColumns::ids) {
     if (line.at_end()) line.refuse_here(ParseFault::missing_weight);
     link.weight = line.weight(false);
+    if (columns == LinkColumns::weights_and_times) line.skip_time();
   } else if (!line.at_end() && !line.at_one_of(edge_list_rules.comment_marks)) {
     line.refuse_here(ParseFault::unexpected_weight);
   }
@@ -74,8 +102,8 @@ std::optional<LinkEntry> parse_link_line(std::string_view text, bool weighted) {
   return link;
 }
 
-void parse_links(std::string_view text, bool weighted, LinkEntries& result) {
-  parse_entry_lines(text, Syntax{weighted}, result);
+void parse_links(std::string_view text, LinkColumns columns, LinkEntries& result) {
+  parse_entry_lines(text, Syntax{columns}, result);
 }
 
 }  // namespace pagerank::io

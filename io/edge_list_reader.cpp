@@ -12,13 +12,16 @@ namespace pagerank::io {
 EdgeListReader::EdgeListReader(ByteSource& source, const ReadOptions& options)
     : text_(source, options, edge_list_rules), threads_(options.threads) {
   text_.name_faults([this] {
+    bool konect = false;
     while (const std::optional<std::string_view> line = text_.peek_line()) {
       if (text_.lines() == 0 && is_matrix_market_banner(*line)) {
         throw LineFault{1, ParseFault::banner_in_edge_list, ""};
       }
-      const LinkLineKind kind = kind_of_link_line(*line);
-      weighted_ = kind == LinkLineKind::weighted;
-      if (kind != LinkLineKind::none) return;
+      konect = konect || is_konect_header(*line);
+      if (const auto columns = columns_of_link_line(*line, konect)) {
+        columns_ = *columns;
+        return;
+      }
       text_.drop_line();
     }
   });
@@ -37,9 +40,7 @@ void EdgeListReader::read_into(LabelledLinks& links, SourceIndex source_index) {
   BlockLedger ledger = text_.ledger();
   text_.parse_blocks<std::uint64_t>(
       ledger,
-      [this](std::string_view text, LinkEntries& entries) {
-        parse_links(text, weighted_, entries);
-      },
+      [this](std::string_view text, LinkEntries& entries) { parse_links(text, columns_, entries); },
       [&](std::size_t block, const LinkEntries& entries) {
         const bool by_row = source_index == SourceIndex::row;
         links.add(block, by_row ? entries.first : entries.second,

@@ -3,19 +3,20 @@
 #include "core/edge_list.hpp"
 #include "core/labelled_links.hpp"
 #include "io/byte_source.hpp"
+#include "io/edge_list_lines.hpp"
 #include "io/graph_text.hpp"
 
 namespace pagerank::io {
 
 /// Reads an edge list (edge_list_lines.hpp) as a graph of the nodes that its links name. Several
 /// threads parse blocks of the text side by side; errors are those of reading line by line, as
-/// MatrixMarketReader has them. Whether the lines have weights is what the first link says.
+/// MatrixMarketReader has them. Which columns the lines have is what the first link says.
 class EdgeListReader {
  public:
   /// Reads up to the first link.
   explicit EdgeListReader(ByteSource& source, const ReadOptions& options = {});
 
-  [[nodiscard]] bool weighted() const { return weighted_; }
+  [[nodiscard]] bool weighted() const { return columns_ != LinkColumns::ids; }
 
   /// About how many links the file holds: as many as if all of it were like what was read so far.
   /// None from a stream.
@@ -29,7 +30,7 @@ class EdgeListReader {
  private:
   GraphText text_;
   int threads_;
-  bool weighted_ = false;
+  LinkColumns columns_ = LinkColumns::ids;
 };
 
 struct LabelledEdgeList {

@@ -11,6 +11,7 @@
 
 #include "core/array.hpp"
 #include "io/line_fields.hpp"
+#include "io/short_lines.hpp"
 
 /// Lines of two ids and perhaps a weight, whatever the format: parsing a piece of text that holds
 /// many of them.
@@ -21,6 +22,12 @@
 ///     // The entry on one line (without its newline), or nothing if it is blank or a comment.
 ///     // Throws LineFault, with line 1, at what is neither.
 ///     std::optional<Entry<Id>> any_line(std::string_view) const;
+///     // Whether weights have digits only.
+///     bool whole_weights() const;
+///     // Whether there may be fields behind these.
+///     bool more_fields() const;
+///     // Takes the numbers of a line of the shortest form, or returns false if they break a rule.
+///     bool take(std::uint64_t first, std::uint64_t second, Id*, Id*) const;
 ///     // Parses the line at `at` if it is of the usual form, moves behind it and returns true.
 ///     // There are at least usual_line_most characters before `end`.
 ///     static constexpr std::ptrdiff_t usual_line_most;
@@ -67,6 +74,40 @@ struct Stretch {
   std::vector<std::uint32_t> others = {};  ///< As in ParsedEntries,
   std::optional<LineFault> fault = {};     ///< and so is this; nothing is left to parse then.
 };
+
+/// Parses lines of the shortest form, as long as there are.
+template <bool weighted, class Syntax>
+void parse_short_lines(Stretch<typename Syntax::Id>& stretch, const Syntax& syntax) {
+  if constexpr (std::endian::native != std::endian::little) return;
+  if (syntax.more_fields()) return;
+  // So many that most windows hold them: a loop that always ends alike is foreseen.
+  constexpr int lines_a_window = weighted ? 2 : 4;
+  constexpr std::ptrdiff_t room = usual::window + 8;
+  // Copies, which stay in registers.
+  auto *const first_to = stretch.first, *const second_to = stretch.second;
+  double* const weight_to = stretch.weights;
+  const char *at = stretch.at, *const end = stretch.end;
+  std::uint64_t entry = stretch.entries;
+  bool more = true;
+  while (more && end - at >= room) {
+    usual::WindowLines window(at);
+    int lines = 0;
+    for (; lines < lines_a_window; ++lines) {
+      std::uint32_t first = 0, second = 0;
+      double weight = 0;
+      if (!window.next<weighted>(syntax.whole_weights(), first, second, weight) ||
+          !syntax.take(first, second, first_to + entry, second_to + entry)) {
+        break;
+      }
+      if constexpr (weighted) weight_to[entry] = weight;
+      ++entry;
+      at = window.at();
+    }
+    more = lines > 0;
+  }
+  stretch.lines += entry - std::exchange(stretch.entries, entry);
+  stretch.at = at;
+}
 
 template <bool weighted, class Syntax>
 [[gnu::always_inline]] inline bool parse_usual_line(const Syntax& syntax,
@@ -141,12 +182,15 @@ template <bool weighted, class Syntax>
 void parse_stretches(Stretch<typename Syntax::Id>& one, Stretch<typename Syntax::Id>& two,
                      const Syntax& syntax) {
   while (one.at != one.end && two.at != two.end) {
+    parse_short_lines<weighted>(one, syntax);
+    parse_short_lines<weighted>(two, syntax);
     parse_usual_lines<weighted>(one, two, syntax);
     parse_any_line(one, syntax);
     parse_any_line(two, syntax);
   }
   for (Stretch<typename Syntax::Id>* const rest : {&one, &two}) {
     while (rest->at != rest->end) {
+      parse_short_lines<weighted>(*rest, syntax);
       parse_usual_lines<weighted>(*rest, syntax);
       parse_any_line(*rest, syntax);
     }

@@ -62,6 +62,10 @@ std::string_view describe(ParseFault fault) {
       return "expected a weight: the first link has one";
     case ParseFault::unexpected_weight:
       return "expected the end of the line: the first link has no weight";
+    case ParseFault::missing_time:
+      return "expected a time behind the weight: the first link has one";
+    case ParseFault::bad_time:
+      return "expected a number as time";
     case ParseFault::trailing_characters:
       return "expected the end of the line";
     case ParseFault::too_few_entries:

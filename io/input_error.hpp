@@ -44,6 +44,8 @@ enum class ParseFault {
   weight_not_finite,
   missing_weight,
   unexpected_weight,
+  missing_time,
+  bad_time,
   trailing_characters,
   too_few_entries,
   too_many_entries,

@@ -126,4 +126,18 @@ double LineFields::weight(bool whole) {
   return std::abs(out);  // no negative zero
 }
 
+void LineFields::skip_time() {
+  skip_blanks();
+  const char* const field = at_;
+  at_ = std::find_if(at_, end_, is_blank);
+  if (field == at_) refuse_field(ParseFault::missing_time, field);
+  const char* number = field;
+  if (at_ - number > 1 && *number == '+' && number[1] != '-') ++number;  // from_chars takes no '+'
+  double out = 0;
+  const auto [parsed, error] = std::from_chars(number, at_, out);
+  if (parsed != at_ || error == std::errc::invalid_argument || !std::isfinite(out)) {
+    refuse_field(ParseFault::bad_time, field);
+  }
+}
+
 }  // namespace pagerank::io

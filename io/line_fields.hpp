@@ -55,6 +55,9 @@ class LineFields {
   /// `whole`: of digits only.
   double weight(bool whole);
 
+  /// Passes over a time stamp: any finite number.
+  void skip_time();
+
   void require_end() {
     skip_blanks();
     if (at_ != end_) refuse_here(ParseFault::trailing_characters);

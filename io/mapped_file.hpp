@@ -8,7 +8,8 @@ namespace pagerank::io {
 
 /// The bytes of a regular file, mapped into memory, read only. The system may bring in a page only
 /// when it is touched: the file must not be written to or cut off while it is mapped (one that is
-/// replaced by renaming another stays as it was).
+/// replaced by renaming another stays as it was). Touching what was cut off raises SIGBUS, which
+/// ends a program that has no handler; pagerank's says so (app/interruption.hpp).
 class MappedFile {
  public:
   /// Throws InputError if the file cannot be opened or is not a regular one.

@@ -20,6 +20,16 @@ struct Syntax {
     return parse_entry_line(line, header);
   }
 
+  [[nodiscard]] bool whole_weights() const { return whole; }
+  static constexpr bool more_fields() { return false; }
+  [[gnu::always_inline]] bool take(std::uint64_t row, std::uint64_t column, NodeId* row_to,
+                                   NodeId* column_to) const {
+    if (row - 1 >= size || column - 1 >= size) return false;
+    *row_to = static_cast<NodeId>(row - 1);
+    *column_to = static_cast<NodeId>(column - 1);
+    return true;
+  }
+
   static constexpr std::ptrdiff_t usual_line_most = 64;
 
   /// "i j\n" or "i j w\n".
@@ -39,9 +49,7 @@ struct Syntax {
     if (*next == '\r' && next + 1 != end) [[unlikely]] {
       ++next;
     }
-    if (*next != '\n' || row - 1 >= size || column - 1 >= size) return false;
-    *row_to = static_cast<NodeId>(row - 1);
-    *column_to = static_cast<NodeId>(column - 1);
+    if (*next != '\n' || !take(row, column, row_to, column_to)) return false;
     at = next + 1;
     return true;
   }

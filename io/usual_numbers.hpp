@@ -89,24 +89,12 @@ struct Digits {
   return digits.count != 0;
 }
 
-/// Reads digits[.digits], at most eight and seven of them, at the front of at least 24 characters.
-/// Exact: numbers below 10^15 and powers of ten to 10^7 are doubles, and one division rounds once.
-[[gnu::always_inline]] inline bool read_short_decimal(const char*& at, double& value) {
-  const Digits before = leading_digits(load_digits(at));
-  if (before.count == 0) return false;
-  const char* next = at + before.count;
-  // Signed, for processors turn those into floating point faster.
-  const auto integer = static_cast<std::int64_t>(before.value);
-  if (*next != '.') {
-    value = static_cast<double>(integer);
-    at = next;
-    return !is_digit(*next) && *next != 'e' && *next != 'E';
-  }
-  const Digits after = leading_digits(load_digits(++next));
-  next += after.count;
-  if (after.count == 0 || after.count == 8 || *next == 'e' || *next == 'E') return false;
+/// integer.fraction, the latter of 1 to 7 digits, the former of 8 at most. Exact: numbers below
+/// 10^15 and powers of ten to 10^7 are doubles, and one division rounds once.
+[[gnu::always_inline]] inline double decimal(std::uint64_t integer, std::uint64_t fraction,
+                                             unsigned fraction_digits) {
   struct Power {
-    std::int64_t whole;
+    std::uint64_t whole;
     double real;
   };
   static constexpr std::array<Power, 8> powers = {{{1, 1},
@@ -117,9 +105,26 @@ struct Digits {
                                                    {100'000, 100'000},
                                                    {1'000'000, 1'000'000},
                                                    {10'000'000, 10'000'000}}};
-  const Power& power = powers[static_cast<std::size_t>(after.count)];
-  const auto fraction = static_cast<std::int64_t>(after.value);
-  value = static_cast<double>(integer * power.whole + fraction) / power.real;
+  const Power& power = powers[fraction_digits];
+  // Signed, for processors turn those into floating point faster.
+  return static_cast<double>(static_cast<std::int64_t>(integer * power.whole + fraction)) /
+         power.real;
+}
+
+/// Reads digits[.digits], at most eight and seven of them, at the front of at least 24 characters.
+[[gnu::always_inline]] inline bool read_short_decimal(const char*& at, double& value) {
+  const Digits before = leading_digits(load_digits(at));
+  if (before.count == 0) return false;
+  const char* next = at + before.count;
+  if (*next != '.') {
+    value = static_cast<double>(static_cast<std::int64_t>(before.value));
+    at = next;
+    return !is_digit(*next) && *next != 'e' && *next != 'E';
+  }
+  const Digits after = leading_digits(load_digits(++next));
+  next += after.count;
+  if (after.count == 0 || after.count == 8 || *next == 'e' || *next == 'E') return false;
+  value = decimal(before.value, after.value, static_cast<unsigned>(after.count));
   at = next;
   return true;
 }

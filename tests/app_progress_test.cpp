@@ -1,5 +1,6 @@
 // What is shown while the program works, and what is left when it is stopped.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +27,9 @@ bool has(const std::string& text, const std::string& part) {
 /// A program that was built beside the tests, running. Its input is a pipe that stays open.
 class RunningProgram {
  public:
-  RunningProgram(const std::string& program, std::vector<std::string> arguments) {
+  /// `log`: where its standard error goes, if not where that of the tests does.
+  RunningProgram(const std::string& program, std::vector<std::string> arguments,
+                 const std::string& log = {}) {
     const std::string path = (fs::read_symlink("/proc/self/exe").parent_path() / program).string();
     arguments.insert(arguments.begin(), path);
     std::vector<char*> pointers;
@@ -43,6 +46,7 @@ class RunningProgram {
       dup2(input[0], STDIN_FILENO);
       close(input[0]);
       close(input[1]);
+      if (!log.empty()) dup2(open(log.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
       execv(path.c_str(), pointers.data());
       _exit(127);
     }
@@ -63,6 +67,8 @@ class RunningProgram {
     process_ = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
+  /// Waits for it to end of itself.
+  int status() { return stop(0); }
   [[nodiscard]] bool has_ended() {
     int status = 0;
     if (waitpid(process_, &status, WNOHANG) == 0) return false;
@@ -74,6 +80,24 @@ class RunningProgram {
   pid_t process_ = 0;
   int input_ = -1;
 };
+
+/// Links from each node to the next.
+std::string write_chain(const fs::path& path) {
+  constexpr int nodes = 20000;
+  std::string text = "%%MatrixMarket matrix coordinate pattern general\n" + std::to_string(nodes) +
+                     " " + std::to_string(nodes) + " " + std::to_string(nodes - 1) + "\n";
+  for (int node = 1; node < nodes; ++node) {
+    text += std::to_string(node) + " " + std::to_string(node + 1) + "\n";
+  }
+  write_file(path, text);
+  return path.string();
+}
+
+/// Of a chain: rank moves on by one node an iteration, that takes long.
+std::vector<std::string> long_solve(const std::string& graph) {
+  return {graph,        "--engine",         "cpu",       "--threads", "1", "--alpha",
+          "0.99999999", "--max-iterations", "1000000000"};
+}
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -120,22 +144,27 @@ TEST_CASE("a signal stops the program while it reads, within a second") {
 
 TEST_CASE("a signal stops the program while it solves, within a second") {
   const TemporaryDirectory files;
-  const std::string graph = (files / "chain.mtx").string();
-  constexpr int nodes = 20000;
-  std::string text = "%%MatrixMarket matrix coordinate pattern general\n" + std::to_string(nodes) +
-                     " " + std::to_string(nodes) + " " + std::to_string(nodes - 1) + "\n";
-  for (int node = 1; node < nodes; ++node) {
-    text += std::to_string(node) + " " + std::to_string(node + 1) + "\n";
-  }
-  write_file(graph, text);
-  // Rank moves on by one node an iteration: that takes long.
-  RunningProgram program("pagerank", {graph, "--engine", "cpu", "--threads", "1", "--alpha",
-                                      "0.99999999", "--max-iterations", "1000000000"});
+  RunningProgram program("pagerank", long_solve(write_chain(files / "chain.mtx")));
   std::this_thread::sleep_for(500ms);
   REQUIRE_FALSE(program.has_ended());
   const auto begin = std::chrono::steady_clock::now();
   CHECK(program.stop(SIGINT) == 130);
   CHECK(seconds_since(begin) < 1);
+}
+
+TEST_CASE("a graph cache that is cut off while it is in use is bad input") {
+  const TemporaryDirectory files;
+  const std::string graph = write_chain(files / "chain.mtx"), cache = graph + ".prgraph";
+  REQUIRE(run_pagerank({graph, "--cache", "--engine", "cpu", "--max-iterations", "1"}).status == 4);
+  const std::string log = (files / "log").string();
+  write_file(log, "");
+  RunningProgram program("pagerank", long_solve(cache), log);
+  while (!has(read_file(log), "engine: cpu") && !program.has_ended()) {
+    std::this_thread::sleep_for(1ms);
+  }
+  fs::resize_file(cache, 4096);
+  CHECK(program.status() == 3);
+  CHECK(has(read_file(log), "pagerank: error: a graph cache was cut off"));
 }
 
 TEST_CASE("no half-written file is left by who was stopped") {

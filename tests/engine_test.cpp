@@ -6,109 +6,20 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
-#include <random>
 #include <regex>
 #include <sstream>
 
-#include "app/bench/benchmarks.hpp"
 #include "core/cpu_engine.hpp"
-#include "core/multiply.hpp"
 #include "core/reference.hpp"
-#include "gpu/benchmark.hpp"
 #include "gpu/pagerank.hpp"
 #include "io/matrix_market_reader.hpp"
+#include "tests/engine_graphs.hpp"
 #include "tests/support.hpp"
 
 namespace pagerank::tests {
 TEST_SUITE_BEGIN("engine");
 
 namespace {
-
-using Links = std::vector<std::pair<NodeId, NodeId>>;
-
-struct NamedGraph {
-  std::string name;
-  EdgeList edges;
-};
-
-EdgeList with_random_weights(EdgeList edges, unsigned seed) {
-  std::mt19937_64 random(seed);
-  edges.weights.resize(edges.entry_count());
-  for (double& weight : edges.weights) weight = static_cast<double>(1 + random() % 997) / 64;
-  return edges;
-}
-
-/// A graph whose node i has in-degree lengths[i % lengths.size()], sources at random.
-EdgeList graph_of_row_lengths(NodeId nodes, const std::vector<std::size_t>& lengths,
-                              unsigned seed) {
-  std::mt19937_64 random(seed);
-  EdgeList edges;
-  edges.node_count = nodes;
-  for (NodeId target = 0; target < nodes; ++target) {
-    for (std::size_t k = 0; k < lengths[target % lengths.size()]; ++k) {
-      edges.add_entry(SourceIndex::row, static_cast<NodeId>(random() % nodes), target);
-    }
-  }
-  return edges;
-}
-
-std::vector<NamedGraph> make_graphs() {
-  constexpr NodeId n = 100;
-  Links path, cycle, star_in, star_out, diagonal, complete;
-  for (NodeId i = 0; i < n; ++i) {
-    if (i + 1 < n) path.emplace_back(i, i + 1);
-    cycle.emplace_back(i, (i + 1) % n);
-    if (i > 0) star_in.emplace_back(i, 0);
-    if (i > 0) star_out.emplace_back(0, i);
-    diagonal.emplace_back(i, i);
-    for (NodeId j = 0; j < n && i < 20; ++j) complete.emplace_back(i, j);
-  }
-  Links hub;
-  constexpr NodeId hub_links = 100'000;
-  for (NodeId i = 0; i < hub_links; ++i) hub.emplace_back(i + 1, 0);
-  for (NodeId i = 0; i < 10; ++i) hub.emplace_back(0, i + 1);
-
-  std::vector<NamedGraph> graphs = {
-      {"one node without links", make_graph(1, {})},
-      {"one node with a self loop", make_graph(1, {{0, 0}})},
-      {"no links", make_graph(1000, {})},
-      {"path", make_graph(n, path)},
-      {"cycle", make_graph(n, cycle)},
-      {"star inwards", make_graph(n, star_in)},
-      {"star outwards", make_graph(n, star_out)},
-      {"diagonal", make_graph(n, diagonal)},
-      {"twenty link to all", make_graph(n, complete)},
-      {"hub with 10^5 in-links", make_graph(hub_links + 1, hub)},
-      {"empty rows", make_graph(3000, {{5, 2999}, {2999, 5}, {1024, 1023}, {0, 2048}})},
-      {"self loops", make_graph(4, {{0, 0}, {0, 1}, {1, 1}, {1, 2}, {2, 0}, {3, 3}})},
-      {"duplicates", make_graph(4, {{0, 1}, {0, 1}, {0, 2}, {1, 0}, {2, 0}, {2, 0}, {2, 3}})},
-      {"rows of 0, 1, 31, 32, 33", graph_of_row_lengths(2000, {0, 1, 31, 32, 33}, 1)},
-      {"rows of 10^4", graph_of_row_lengths(40, {10'000, 3, 0, 1}, 2)},
-      {"rows of 0 to 500, 94 on average", graph_of_row_lengths(2000, {0, 1, 500, 40, 5, 17}, 6)},
-      {"sparse random", graph_of_row_lengths(20'000, {3, 0, 7, 1, 2}, 3)},
-  };
-  const std::size_t unweighted = graphs.size();
-  for (std::size_t i = 0; i < unweighted; ++i) {
-    if (graphs[i].edges.entry_count() == 0) continue;
-    graphs.push_back({graphs[i].name + ", weighted",
-                      with_random_weights(graphs[i].edges, static_cast<unsigned>(i))});
-  }
-  EdgeList undirected = graph_of_row_lengths(500, {0, 2, 5}, 4);
-  undirected.undirected = true;
-  graphs.push_back({"undirected", undirected});
-  graphs.push_back({"undirected, weighted", with_random_weights(undirected, 5)});
-  graphs.push_back(
-      {"weights beyond float", make_graph(4, {{0, 1}, {0, 2}, {1, 0}, {1, 3}, {2, 3}, {3, 1}},
-                                          {1e300, 3e300, 1e-300, 4e-300, 1e-320, 1e308})});
-  graphs.push_back({"links of weight 0",
-                    make_graph(4, {{0, 1}, {1, 2}, {1, 0}, {2, 0}, {3, 1}}, {0, 2, 0, 1, 1})});
-  return graphs;
-}
-
-const std::vector<NamedGraph>& graphs() {
-  static const std::vector<NamedGraph> all = make_graphs();
-  return all;
-}
 
 /// What is asked for, and what must come. In double that is the same. In float, rounding alone
 /// moves the scores by up to 2^-24 / (1 - alpha) for each vector that is rounded, and the
@@ -365,139 +276,6 @@ TEST_CASE("a request to stop ends a solve on every engine within a few iteration
     CHECK(solution.iterations == seen);
     CHECK(solution.iterations <= 32);
     CHECK(solution.error_bound > 1e-9);
-  }
-}
-
-TEST_CASE("every kernel multiplies as the reference does, with values and without") {
-  if (tested_engines() != "gpu") return;
-  for (const NamedGraph& graph : graphs()) {
-    CAPTURE(graph.name);
-    const TransitionMatrix matrix = make_transition_matrix(graph.edges);
-    std::vector<double> x(matrix.node_count()), scaled(matrix.node_count());
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      x[i] = 0.5 + static_cast<double>(i * 7919 % 1024) / 1024;
-      scaled[i] = x[i] * matrix.inverse_out_weight[i];
-    }
-    for (const Precision precision : {Precision::float64, Precision::float32}) {
-      for (const bool values : {false, true}) {
-        if (precision == Precision::float32 && graph.name == "weights beyond float") continue;
-        const std::vector<double> reference =
-            multiply(matrix.in_links, values && !matrix.weighted() ? scaled : x);
-        gpu::SpmvBenchmark benchmark(matrix, 0, precision, values);
-        for (const gpu::Kernel& kernel : gpu::kernels()) {
-          CAPTURE(std::string(kernel.name));
-          std::vector<double> y;
-          try {
-            const gpu::Timing timing =
-                benchmark.run(kernel.name, x, y, {.seconds = 0, .least_samples = 1});
-            CHECK(timing.bytes >= matrix.node_count() * (precision == Precision::float64 ? 8 : 4));
-            CHECK(timing.samples.size() == 1);
-          } catch (const gpu::KernelRefused&) {
-            CHECK(kernel.name == "ell");
-            continue;
-          }
-          CHECK(app::bench::compare_sums(y, reference,
-                                         {.precision = precision, .narrow = !kernel.wide_sums})
-                    .correct);
-        }
-      }
-    }
-  }
-}
-
-TEST_CASE("rows of any length and nodes in many windows: every balanced kernel multiplies right") {
-  if (tested_engines() != "gpu") return;
-  // For blocked: giants of one and of several row blocks, rows that warps add up, lists of every
-  // length, and rows without links, over two windows of floats and four of doubles.
-  std::mt19937_64 random(41);
-  constexpr NodeId nodes = 100'000;
-  EdgeList edges;
-  edges.node_count = nodes;
-  const auto row = [&](NodeId target, std::size_t links) {
-    for (std::size_t k = 0; k < links; ++k) {
-      edges.add_entry(SourceIndex::row, static_cast<NodeId>(random() % nodes), target);
-    }
-  };
-  row(0, 1'300'000);
-  row(60'000, 200'000);
-  row(nodes - 1, 150'000);
-  for (NodeId i = 0; i < 300; ++i) row(1000 + 7 * i, i);
-  for (NodeId i = 0; i < 20; ++i) row(70'000 + i, 9000);
-  for (NodeId i = 0; i < 5000; ++i) row(static_cast<NodeId>(random() % nodes), 3);
-  for (std::size_t k = 0; k < 5000; ++k) edges.add_entry(SourceIndex::row, 5, 6);  // repeated
-  const TransitionMatrix matrix = make_transition_matrix(edges);
-  std::vector<double> x(nodes), scaled(nodes);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    x[i] = static_cast<double>(1 + i * 7919 % 11);
-    scaled[i] = x[i] * matrix.inverse_out_weight[i];
-  }
-  for (const Precision precision : {Precision::float64, Precision::float32}) {
-    for (const bool values : {false, true}) {
-      const std::vector<double> reference = multiply(matrix.in_links, values ? scaled : x);
-      gpu::SpmvBenchmark benchmark(matrix, 0, precision, values);
-      for (const char* const kernel : {"blocked", "balanced"}) {
-        CAPTURE(std::string(kernel));
-        std::vector<double> first, again;
-        for (std::vector<double>* y : {&first, &again}) {
-          (void)benchmark.run(kernel, x, *y, {.seconds = 0, .least_samples = 1});
-        }
-        CHECK(first == again);
-        CHECK(app::bench::compare_sums(
-                  first, reference,
-                  {.precision = precision, .narrow = kernel[1] == 'l', .whole = !values})
-                  .correct);
-      }
-    }
-  }
-}
-
-TEST_CASE("pagerank-bench has a row for every kernel, and a time for every right one") {
-  if (tested_engines() != "gpu") return;
-  app::bench::BenchOptions options;
-  options.seconds = 0.001;
-  for (const auto benchmark :
-       {app::bench::Benchmark::spmv, app::bench::Benchmark::solve, app::bench::Benchmark::reduce}) {
-    options.benchmark = benchmark;
-    const EdgeList edges = graph_of_row_lengths(3000, {3, 0, 7, 1, 2, 80}, 8);
-    io::BenchmarkTable table;
-    app::bench::run_benchmark(options, "g", edges, table);
-    CAPTURE(table.benchmark);
-    const std::size_t kernels = gpu::kernels().size();
-    CHECK(table.rows.size() == (benchmark == app::bench::Benchmark::spmv    ? 2 * kernels - 2
-                                : benchmark == app::bench::Benchmark::solve ? kernels + 3
-                                                                            : 4));
-    CHECK(table.copy_bytes_per_second > 1e9);
-    CHECK(table.baseline_seconds().has_value());
-    CHECK_FALSE(app::bench::any_wrong(table));
-    for (const io::BenchmarkRow& row : table.rows) {
-      CAPTURE(row.kernel);
-      CHECK(row.refusal.empty() == (row.kernel != "ell"));
-      if (row.refusal.empty()) CHECK(row.median_seconds > 0);
-    }
-  }
-}
-
-TEST_CASE("every reduction adds up vectors of any length") {
-  if (tested_engines() != "gpu") return;
-  CHECK(gpu::reductions().size() == 4);
-  for (const std::size_t length : {1U, 31U, 32U, 33U, 1000U, (1U << 20) + 7, (1U << 24) + 3}) {
-    std::vector<double> x(length);
-    double sum = 0;  // of numbers that add up exactly
-    for (std::size_t i = 0; i < length; ++i) {
-      x[i] = static_cast<double>(i * 7919 % 1024) - 512;
-      sum += std::abs(x[i]);
-    }
-    for (const Precision precision : {Precision::float64, Precision::float32}) {
-      gpu::ReductionBenchmark benchmark(x, 0, precision);
-      for (const gpu::Kernel& reduction : gpu::reductions()) {
-        CAPTURE(std::string(reduction.name));
-        double found = 0;
-        CHECK_FALSE(benchmark.run(reduction.name, found, {.seconds = 0, .least_samples = 1})
-                        .samples.empty());
-        CHECK(found ==
-              doctest::Approx(sum).epsilon(precision == Precision::float64 ? 1e-15 : 1e-6));
-      }
-    }
   }
 }
 

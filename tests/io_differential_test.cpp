@@ -125,18 +125,22 @@ std::string long_text(bool weighted, Random& random) {
          " general\n12345678 12345678 " + std::to_string(long_text_entries) + "\n" + text;
 }
 
-/// An edge list with lines of every kind that is accepted, in more than one block of 64 KiB. Labels
-/// are below `range`, 0: any; most of few nodes, as in graphs.
-std::string long_edge_list(bool weighted, std::uint64_t range, Random& random) {
+/// An edge list with lines of every kind that is accepted, in more than one block of 64 KiB: with
+/// `columns` of them. Labels are below `range`, 0: any; most of few nodes, as in graphs.
+std::string long_edge_list(int columns, std::uint64_t range, Random& random) {
   std::vector<std::uint64_t> nodes(500);
   for (std::uint64_t& node : nodes) node = range == 0 ? random() : random() % range;
-  std::string text = "# Nodes: 1 Edges: 1\n# FromNodeId\tToNodeId\n";
+  std::string text =
+      columns == 4 ? "% asym positive\n% 1 1 1\n" : "# Nodes: 1 Edges: 1\n# FromNodeId\tToNodeId\n";
   for (int e = 0; e < long_text_entries; ++e) {
     const auto id = [&] { return std::to_string(nodes[random() % nodes.size()]); };
     text += id() + (random() % 2 ? '\t' : ' ') + id();
     static constexpr std::array<const char*, 6> weights = {" 1",   "\t0.25", " 12345678.1234567",
                                                            " 1e5", " .5",    "  +1"};
-    if (weighted) text += weights[random() % weights.size()];
+    if (columns > 2) text += weights[random() % weights.size()];
+    static constexpr std::array<const char*, 6> times = {
+        " 1180000001", "\t1", " 0.5", "\t  -3", " +1e9", " 123456789012345678901234567890"};
+    if (columns > 3) text += times[random() % 8 == 0 ? random() % times.size() : 0];
     static constexpr std::array<const char*, 7> ends = {
         "\n", "\r\n", " \n", "\n\n", "\n% note\n", "\n# 1 2 3\n", "\n \t\n"};
     text += ends[random() % 64 == 0 ? random() % ends.size() : 0];
@@ -244,8 +248,8 @@ TEST_CASE("both readers agree on long files and mutations of them") {
 TEST_CASE("both readers agree on long edge lists and mutations of them") {
   Random random(23);
   for (const std::uint64_t range : {std::uint64_t{500}, std::uint64_t{1} << 33, std::uint64_t{0}}) {
-    for (const bool weighted : {false, true}) {
-      const std::string text = long_edge_list(weighted, range, random);
+    for (const int columns : {2, 3, 4}) {
+      const std::string text = long_edge_list(columns, range, random);
       CHECK_FALSE(EdgeListBoth(text).refused());
       for (int round = 0; round < 15; ++round) {
         EdgeListBoth readers(round == 0 ? text : mutate(text, random));
@@ -264,8 +268,8 @@ TEST_CASE("the matrix built from an edge list is that of the simple reader's") {
   const TemporaryDirectory files;
   const std::string path = (files / "graph").string();
   for (const std::uint64_t range : {std::uint64_t{500}, std::uint64_t{0}}) {
-    for (const bool weighted : {false, true}) {
-      const std::string text = long_edge_list(weighted, range, random);
+    for (const int columns : {2, 3, 4}) {
+      const std::string text = long_edge_list(columns, range, random);
       write_file(path, text);
       for (const SourceIndex source_index : {SourceIndex::row, SourceIndex::column}) {
         io::LabelledEdgeList simple = simple_read_edges(text, path, source_index);

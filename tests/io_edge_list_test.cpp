@@ -35,6 +35,8 @@ const std::vector<Verdict> verdicts = {
     {"valid/snap_crlf.txt", read, 0, 4, 3},
     {"valid/konect_unweighted.tsv", read, 0, 4, 3},
     {"valid/konect_weighted.tsv", read, 0, 3, 3},
+    {"valid/konect_times.tsv", read, 0, 5, 3},
+    {"valid/comment_with_nul.txt", read, 0, 2, 2},
     {"valid/ids_from_one.el", read, 0, 3, 3},
     {"valid/ids_from_zero.el", read, 0, 3, 3},
     {"valid/ids_64_bit.el", read, 0, 4, 5},
@@ -56,6 +58,11 @@ const std::vector<Verdict> verdicts = {
     {"invalid/id_of_25_digits.txt", ParseFault::id_too_large, 2},
     {"invalid/one_id.txt", ParseFault::bad_second_id, 3},
     {"invalid/four_fields.txt", ParseFault::trailing_characters, 2},
+    {"invalid/konect_five_fields.tsv", ParseFault::trailing_characters, 2},
+    {"invalid/konect_missing_time.tsv", ParseFault::missing_time, 3},
+    {"invalid/konect_missing_weight.tsv", ParseFault::missing_weight, 3},
+    {"invalid/konect_unexpected_time.tsv", ParseFault::trailing_characters, 3},
+    {"invalid/konect_word_as_time.tsv", ParseFault::bad_time, 3},
     {"invalid/comment_behind_link.txt", ParseFault::trailing_characters, 1},
     {"invalid/comment_behind_weight.txt", ParseFault::trailing_characters, 2},
     {"invalid/negative_weight.txt", ParseFault::negative_weight, 2},
@@ -175,11 +182,27 @@ TEST_CASE("weights are read as in Matrix Market files") {
   CHECK(edges.weights == Array<double>{1, 0.5, 1e-3, 2, 0, 100, 0.1, 4.9e-324});
 }
 
+TEST_CASE("times of a KONECT file are left out") {
+  const EdgeList edges = read_file_of("valid/konect_times.tsv", SourceIndex::row).edges;
+  CHECK(edges.sources == Array<NodeId>{0, 1, 2, 0, 2});
+  CHECK(edges.targets == Array<NodeId>{1, 2, 0, 1, 1});
+  CHECK(edges.weights == Array<double>{1, 1, 2.5, 1, 1});
+}
+
+TEST_CASE("a KONECT header is '%' and one of three words") {
+  for (const char* line : {"% asym unweighted", "%\tsym positive\r", " % bip"}) {
+    CHECK(io::is_konect_header(line));
+  }
+  for (const char* line :
+       {"", "%", "% 4 3 3", "%asym", "# asym positive", "% Asym", "% asymmetric"})
+    CHECK_FALSE(io::is_konect_header(line));
+}
+
 TEST_CASE("usual and unusual lines parse the same whatever pieces they are cut into") {
   const std::string text = "1 2 1.5\n\n# c\n20 18446744073709551615 4e2\r\n3\t1\t0\n%\n2 2 7";
   const auto parse = [](const std::string& lines, std::vector<std::uint64_t>& ids) {
     io::LinkEntries result;
-    io::parse_links(lines, true, result);
+    io::parse_links(lines, io::LinkColumns::weights, result);
     CHECK_FALSE(result.fault.has_value());
     for (std::size_t e = 0; e < result.entry_count(); ++e) {
       ids.insert(ids.end(), {result.first[e], result.second[e]});
@@ -223,9 +246,9 @@ TEST_CASE("the fast way and the general way agree on ids of any length") {
       std::string text = line;
       text.append("\r\n").append(rest);
       io::LinkEntries result;
-      io::parse_links(text, false, result);
+      io::parse_links(text, io::LinkColumns::ids, result);
       try {
-        const auto link = io::parse_link_line(line, false);
+        const auto link = io::parse_link_line(line, io::LinkColumns::ids);
         REQUIRE_FALSE(result.fault.has_value());
         CHECK(result.first[0] == link->first);
         CHECK(result.second[0] == link->second);

@@ -161,6 +161,16 @@ double simple_weight(std::string_view line, const std::string& field) {
   return std::fabs(weight);
 }
 
+void require_time(std::string_view line, const std::string& field) {
+  if (field.empty()) refuse(line, ParseFault::missing_time, field);
+  const bool plus = field.size() > 1 && field[0] == '+' && field[1] != '-';
+  if (!is_decimal(field.substr(plus ? 1 : 0))) refuse(line, ParseFault::bad_time, field);
+}
+
+bool equal_but_for_case(const std::string& a, const std::string& b) {
+  return a.size() == b.size() && strcasecmp(a.c_str(), b.c_str()) == 0;  // a may hold a NUL
+}
+
 struct SimpleLink {
   std::uint64_t source, target;
 };
@@ -172,30 +182,37 @@ io::LabelledEdgeList read_edges(std::string_view text, SourceIndex source_index)
   std::vector<SimpleLink> links;
   EdgeList edges;
   std::uint64_t lines = 0;
-  std::optional<bool> weighted;
+  bool konect = false;
+  std::size_t columns = 0;  // 2 to 4, once known
   while (!text.empty()) {
     const std::string_view line = take_line(text);
     require_short(line, ++lines, "#%");
     const std::vector<std::string> fields = fields_of(line);
     try {
-      if (lines == 1 && !fields.empty() && strcasecmp(fields[0].c_str(), "%%MatrixMarket") == 0) {
+      if (lines == 1 && !fields.empty() && equal_but_for_case(fields[0], "%%MatrixMarket")) {
         throw LineFault{1, ParseFault::banner_in_edge_list, ""};
       }
-      if (fields.empty() || is_comment(fields[0])) continue;
-      if (!weighted) weighted = fields.size() > 2 && !is_comment(fields[2]);
       const auto field = [&](std::size_t f) { return f < fields.size() ? fields[f] : ""; };
+      if (field(0) == "%" && (field(1) == "sym" || field(1) == "asym" || field(1) == "bip")) {
+        konect = true;
+      }
+      if (fields.empty() || is_comment(fields[0])) continue;
+      if (columns == 0) {
+        columns = fields.size() > 2 && !is_comment(fields[2]) ? 3 : 2;
+        if (konect && columns == 3 && fields.size() > 3 && !is_comment(fields[3])) columns = 4;
+      }
       SimpleLink link{simple_id(line, field(0), ParseFault::bad_first_id),
                       simple_id(line, field(1), ParseFault::bad_second_id)};
       if (source_index == SourceIndex::column) std::swap(link.source, link.target);
-      if (*weighted) {
+      if (columns > 2) {
         if (fields.size() == 2) refuse(line, ParseFault::missing_weight, "");
         edges.weights.push_back(simple_weight(line, fields[2]));
+        if (columns == 4) require_time(line, field(3));
       } else if (fields.size() > 2 && !is_comment(fields[2])) {
         refuse(line, ParseFault::unexpected_weight, fields[2]);
       }
-      const std::size_t expected = *weighted ? 3 : 2;
-      if (fields.size() > expected) {
-        refuse(line, ParseFault::trailing_characters, fields[expected]);
+      if (fields.size() > columns) {
+        refuse(line, ParseFault::trailing_characters, fields[columns]);
       }
       links.push_back(link);
     } catch (LineFault& fault) {

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/edge_list.hpp"
+
+namespace pagerank::tests {
+
+struct NamedGraph {
+  std::string name;
+  EdgeList edges;
+};
+
+/// A graph whose node i has in-degree lengths[i % lengths.size()], sources at random.
+EdgeList graph_of_row_lengths(NodeId nodes, const std::vector<std::size_t>& lengths, unsigned seed);
+
+EdgeList with_random_weights(EdgeList edges, unsigned seed);
+
+/// Graphs of every shape that engines and kernels treat apart, with weights and without.
+const std::vector<NamedGraph>& graphs();
+
+}  // namespace pagerank::tests
