@@ -415,7 +415,7 @@ TEST_CASE("GPU engines that cannot be had say why") {
   CHECK_THROWS_AS(gpu::Engine(matrix, {.device = 99}), gpu::NoDevice);
   CHECK_FALSE(gpu::unavailable_reason(99).empty());
   if (tested_engines() == "gpu") {
-    const TransitionMatrix star = make_transition_matrix(make_graphs()[5].edges);
+    const TransitionMatrix star = make_transition_matrix(graphs()[5].edges);
     CHECK_THROWS_AS(gpu::Engine(star, {.kernel = "ell"}), gpu::KernelRefused);
     REQUIRE_FALSE(gpu::devices().empty());
     CHECK(gpu::devices().front().memory > 0);
