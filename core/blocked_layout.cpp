@@ -41,9 +41,11 @@ class Builder {
 
   BlockedLayout build() {
     cut_blocks();
-    std::vector<BlockShape> shapes(layout_.blocks.size());
-    team_.for_each(shapes.size(), [&](std::size_t b) { shapes[b] = measure(b); });
-    cut_groups(shapes);
+    {
+      std::vector<BlockShape> shapes(layout_.blocks.size());
+      team_.for_each(shapes.size(), [&](std::size_t b) { shapes[b] = measure(b); });
+      cut_groups(shapes);
+    }
     const EdgeIndex links = matrix_.link_count();
     layout_.sources.resize(links);
     layout_.rows.resize(layout_.blocks.back().last_run);

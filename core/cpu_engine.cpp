@@ -108,7 +108,7 @@ class PreparedGraph {
     double residual() override {
       bring_total();
       const double* const x = total().data();
-      if (graph_.mixed_ && residuals_.empty()) residuals_ = node_array<double>(nodes_);
+      if (graph_.mixed_ && residuals_.empty()) residuals_ = node_array<T>(nodes_);
       const double* const z = exact_z();
       const double base = (alpha_ * exact_dangling_mass() + (1 - alpha_)) / nodes_;
       std::vector<double> of_blocks(graph_.sums_.exact_block_count());
@@ -117,7 +117,7 @@ class PreparedGraph {
             double sum = 0;
             for (NodeId i = begin; i < end; ++i) {
               const double r = alpha_ * value_of(y[i - begin]) + base - x[i];
-              if (!residuals_.empty()) residuals_[i] = r;
+              if (!residuals_.empty()) residuals_[i] = static_cast<T>(r);
               sum += std::abs(r);
             }
             of_blocks[block] = sum;
@@ -202,7 +202,7 @@ class PreparedGraph {
       double* const xs = x_.data() + begin;
       T* const zs = next_z_ + begin;
       const double* const inverse_weights = graph_.matrix_.inverse_out_weight.data() + begin;
-      const double* const sources = has_source ? residuals_.data() + begin : nullptr;
+      const T* const sources = has_source ? residuals_.data() + begin : nullptr;
 #pragma omp simd reduction(+ : change, dangling_mass)
       for (NodeId i = 0; i < end - begin; ++i) {
         double x = alpha_ * y[i] + base;
@@ -282,7 +282,7 @@ class PreparedGraph {
     bool correcting_ = false;
     Array<double> total_;  ///< The ranks that corrections are of.
     bool total_is_current_ = false;
-    Array<double> residuals_;               ///< Mixed: G(total) - total.
+    Array<T> residuals_;                    ///< Mixed: G(total) - total.
     double resolution_ = float_resolution;  ///< The change that floats still tell.
     double residual_ = 0;
   };

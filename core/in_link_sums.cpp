@@ -39,9 +39,6 @@ Shape sample_shape(const CsrMatrix& links, std::size_t value_bytes, std::uint32_
           static_cast<double>(runs) / static_cast<double>(seen)};
 }
 
-/// What a core's first cache holds, at least.
-constexpr std::uint32_t first_cache_bytes = 1 << 15;
-
 /// Nanoseconds of a core until a line of z comes that has to come from a cache, or memory, large
 /// enough for all of z, many being under way: linear between these, in the logarithm.
 double line_cost(double bytes) {
@@ -77,11 +74,14 @@ CpuLayout InLinkSums::choose(BlockedSizes& sizes) const {
   constexpr double iterations = 10;  // few solves have less
   if (iterations * (plain - blocked) <= preparing) return CpuLayout::plain;
 
-  // Where almost every link is a run anyway, windows may as well be as small as the first cache, as
-  // long as segments stay long.
+  // Partial sums take 3/8 of a byte a link: with that a whole solve keeps to 2.5 times the matrix.
+  sizes.group_bytes = std::min<std::size_t>(
+      sizes.group_bytes, std::max<std::size_t>(sizes.streamed_bytes, links / 8 * 3));
+  // Where almost every link is a run anyway, windows may as well be as small as a core's first
+  // cache, as long as segments stay long.
   constexpr double mostly_single = 0.6, least_runs = 64;
   BlockedSizes small = sizes;
-  small.window_nodes = first_cache_bytes / static_cast<std::uint32_t>(value_bytes);
+  small.window_nodes = 1 << 13;
   small.block_rows = 1 << 14;
   const double segments = nodes / small.window_nodes * nodes / small.block_rows;
   if (shape.runs_per_link > mostly_single && static_cast<double>(links) / segments > least_runs) {
