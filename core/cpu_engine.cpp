@@ -69,7 +69,7 @@ class PreparedGraph {
  private:
   /// One solve.
   ///
-  /// Mixed precision is iterative refinement: total() is kept in double; float iterations find it
+  /// Mixed precision is iterative refinement: x_ is kept in double; float iterations find it
   /// until their change is what floats resolve, and from then on corrections of it. A correction s
   /// solves s = alpha B s + (alpha * dangling mass of s) / n + r with r = G(x) - x evaluated in
   /// double, which is the iteration itself with r in place of the teleport term; r shrinks, and
@@ -84,13 +84,13 @@ class PreparedGraph {
       z_memory_.reserve(2 * aligned_nodes() * sizeof(T));
       z_ = z_memory_.as<T>();
       next_z_ = z_ + aligned_nodes();
-      start([uniform = 1.0 / nodes_](std::size_t) { return uniform; });
+      start(x_, [uniform = 1.0 / nodes_](std::size_t) { return uniform; });
     }
 
     std::vector<double> advance(double target, std::uint32_t limit) override {
       // Where nothing is to be decided in between, asking costs nothing.
       if (!graph_.mixed_) return {step()};
-      if (total_is_current_) begin_correction();
+      if (x_is_whole_) begin_correction();
       const double aim = std::max(target, resolution_);
       std::vector<double> changes;
       do changes.push_back(step());
@@ -106,8 +106,7 @@ class PreparedGraph {
     }
 
     double residual() override {
-      bring_total();
-      const double* const x = total().data();
+      make_whole();
       if (graph_.mixed_ && residuals_.empty()) residuals_ = node_array<T>(nodes_);
       const double* const z = exact_z();
       const double base = (alpha_ * exact_dangling_mass() + (1 - alpha_)) / nodes_;
@@ -116,7 +115,7 @@ class PreparedGraph {
           z, [&](std::size_t block, NodeId begin, NodeId end, const auto* y) {
             double sum = 0;
             for (NodeId i = begin; i < end; ++i) {
-              const double r = alpha_ * value_of(y[i - begin]) + base - x[i];
+              const double r = alpha_ * value_of(y[i - begin]) + base - x_[i];
               if (!residuals_.empty()) residuals_[i] = static_cast<T>(r);
               sum += std::abs(r);
             }
@@ -127,8 +126,8 @@ class PreparedGraph {
     }
 
     Array<double> scores() override {
-      bring_total();
-      return std::move(total());
+      make_whole();
+      return std::move(x_);
     }
 
    private:
@@ -145,14 +144,14 @@ class PreparedGraph {
     static double value_of(const CompensatedSum& sum) { return sum.value(); }
 
     /// x = of(node), and what belongs to it.
-    template <class Of>
-    void start(Of of) {
+    template <class X, class Of>
+    void start(Array<X>& xs, Of of) {
       std::vector<double> masses((nodes_ + nodes_per_piece - 1) / nodes_per_piece);
       for_each_piece(graph_.team_, nodes_, [&](std::size_t p, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
           const double x = of(i);
           const double inverse_weight = graph_.matrix_.inverse_out_weight[i];
-          x_[i] = x;
+          xs[i] = static_cast<X>(x);
           z_[i] = static_cast<T>(x * inverse_weight);
           masses[p] += inverse_weight > 0 ? 0 : x;
         }
@@ -162,8 +161,8 @@ class PreparedGraph {
     }
 
     double step() {
-      total_is_current_ = false;
-      if (!z_is_current_) start([this](std::size_t i) { return x_[i]; });
+      x_is_whole_ = false;
+      if (!z_is_current_) start(x_, [this](std::size_t i) { return x_[i]; });
       const double base = (alpha_ * dangling_mass_ + (correcting_ ? 0 : 1 - alpha_)) / nodes_;
       std::vector<RowSums> of_blocks(graph_.sums_.block_count());
       graph_.sums_.for_each_block(
@@ -199,7 +198,7 @@ class PreparedGraph {
     template <bool has_source>
     RowSums update_few(NodeId begin, NodeId end, const double* y, double base) {
       double change = 0, dangling_mass = 0;
-      double* const xs = x_.data() + begin;
+      auto* const xs = current<has_source>().data() + begin;
       T* const zs = next_z_ + begin;
       const double* const inverse_weights = graph_.matrix_.inverse_out_weight.data() + begin;
       const T* const sources = has_source ? residuals_.data() + begin : nullptr;
@@ -209,37 +208,41 @@ class PreparedGraph {
         if constexpr (has_source) x += sources[i];
         change += std::abs(x - xs[i]);
         dangling_mass += inverse_weights[i] > 0 ? 0.0 : x;
-        xs[i] = x;
+        xs[i] = static_cast<std::remove_reference_t<decltype(*xs)>>(x);
         zs[i] = static_cast<T>(x * inverse_weights[i]);
       }
       return {change, dangling_mass};
     }
 
-    /// The ranks, where bring_total() has been called.
-    Array<double>& total() {
-      return correcting_ ? total_ : x_;
+    /// What is iterated.
+    template <bool has_source>
+    auto& current() {
+      if constexpr (has_source) {
+        return correction_;
+      } else {
+        return x_;
+      }
     }
 
     /// Adds a correction to the ranks, once.
-    void bring_total() {
-      if (correcting_ && !total_is_current_) {
+    void make_whole() {
+      if (correcting_ && !x_is_whole_) {
         for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) total_[i] += x_[i];
+          for (std::size_t i = begin; i < end; ++i) x_[i] += correction_[i];
         });
       }
-      total_is_current_ = true;
+      x_is_whole_ = true;
     }
 
-    /// total() / out-weight in double. Iterations in float have theirs where it is written.
+    /// x_ / out-weight in double. Iterations in float have theirs where it is written.
     const double* exact_z() {
       if constexpr (std::is_same_v<T, double>) {
         return z_;
       } else {
         auto* const z = z_memory_.as<double>();
-        const Array<double>& x = total();
         for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
-            z[i] = x[i] * graph_.matrix_.inverse_out_weight[i];
+            z[i] = x_[i] * graph_.matrix_.inverse_out_weight[i];
           }
         });
         z_is_current_ = false;
@@ -247,24 +250,20 @@ class PreparedGraph {
       }
     }
 
-    /// Of total_, whose residual has been evaluated: the correction's first approximation is that.
+    /// Of x_, whose residual has been evaluated: the correction's first approximation is that.
     void begin_correction() {
-      if (!correcting_) {
-        total_ = std::move(x_);
-        x_ = node_array<double>(nodes_);
-        correcting_ = true;
-      }
+      correcting_ = true;
+      if (correction_.empty()) correction_ = node_array<T>(nodes_);
       resolution_ = float_resolution * residual_ / (1 - alpha_);
-      start([this](std::size_t i) { return residuals_[i]; });
+      start(correction_, [this](std::size_t i) { return residuals_[i]; });
     }
 
     double exact_dangling_mass() {
       const std::vector<NodeId>& dangling = graph_.matrix_.dangling;
-      const Array<double>& x = total();
       std::vector<CompensatedSum> masses((dangling.size() + nodes_per_piece - 1) / nodes_per_piece);
       for_each_piece(graph_.team_, dangling.size(),
                      [&](std::size_t p, std::size_t begin, std::size_t end) {
-                       for (std::size_t d = begin; d < end; ++d) masses[p] += x[dangling[d]];
+                       for (std::size_t d = begin; d < end; ++d) masses[p] += x_[dangling[d]];
                      });
       CompensatedSum mass;
       for (const CompensatedSum& of_piece : masses) mass += of_piece.value();
@@ -274,15 +273,15 @@ class PreparedGraph {
     PreparedGraph& graph_;
     double alpha_;
     NodeId nodes_;
-    Array<double> x_;  ///< The ranks, or the correction.
+    Array<double> x_;      ///< The ranks, without the correction that is iterated.
+    Array<T> correction_;  ///< Mixed.
     ScratchMemory z_memory_;
     T *z_ = nullptr, *next_z_ = nullptr;  ///< x / out-weight, in z_memory_
     bool z_is_current_ = false;
     double dangling_mass_ = 0;
     bool correcting_ = false;
-    Array<double> total_;  ///< The ranks that corrections are of.
-    bool total_is_current_ = false;
-    Array<T> residuals_;                    ///< Mixed: G(total) - total.
+    bool x_is_whole_ = false;
+    Array<T> residuals_;                    ///< Mixed: G(x) - x.
     double resolution_ = float_resolution;  ///< The change that floats still tell.
     double residual_ = 0;
   };
