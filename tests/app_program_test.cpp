@@ -172,8 +172,8 @@ TEST_CASE("--output holds all nodes, and agrees with the table") {
 TEST_CASE("the CPU engine iterates in mixed precision where that is the faster way") {
   const TemporaryDirectory files;
   constexpr int links = 1 << 20;
-  std::string text = "%%MatrixMarket matrix coordinate pattern general\n2 2 " +
-                     std::to_string(links) + "\n";
+  std::string text =
+      "%%MatrixMarket matrix coordinate pattern general\n2 2 " + std::to_string(links) + "\n";
   for (int i = 0; i < links / 2; ++i) text += "1 2\n2 1\n";
   std::ofstream(files / "many.mtx") << text;
   const std::string many = (files / "many.mtx").string();
