@@ -12,10 +12,21 @@ namespace {
 /// precision may have to iterate away, at the rate alpha, what rounding has stirred up.
 constexpr double mixed_residual = 1e-9;
 
+/// On fewer links the CPU engine's iterations in double are the faster ones (docs/performance.md).
+constexpr EdgeIndex mixed_links_on_cpu = 1 << 20;
+
+bool mixed_is_enough(const Options& options) {
+  return options.tolerance * (1 - options.problem.alpha) >= mixed_residual;
+}
+
 Precision gpu_precision(const Options& options) {
-  if (options.precision) return *options.precision;
-  const double residual = options.tolerance * (1 - options.problem.alpha);
-  return residual >= mixed_residual ? Precision::mixed : Precision::float64;
+  return options.precision.value_or(mixed_is_enough(options) ? Precision::mixed
+                                                             : Precision::float64);
+}
+
+Precision cpu_precision(const Options& options, const TransitionMatrix& matrix) {
+  const bool mixed = mixed_is_enough(options) && matrix.link_count() >= mixed_links_on_cpu;
+  return options.precision.value_or(mixed ? Precision::mixed : Precision::float64);
 }
 
 ChosenEngine make_gpu_engine(const Options& options, const TransitionMatrix& matrix) {
@@ -32,7 +43,7 @@ ChosenEngine make_gpu_engine(const Options& options, const TransitionMatrix& mat
 
 ChosenEngine make_cpu_engine(const Options& options, const TransitionMatrix& matrix,
                              std::string why) {
-  const Precision precision = options.precision.value_or(Precision::float64);
+  const Precision precision = cpu_precision(options, matrix);
   return {std::make_unique<CpuEngine>(
               matrix, CpuEngineOptions{.threads = options.threads, .precision = precision}),
           "cpu", "", precision, std::move(why)};

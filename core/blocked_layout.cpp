@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <span>
 
 #include "core/huge_pages.hpp"
@@ -10,10 +9,7 @@
 namespace pagerank {
 namespace {
 
-/// Runs are put in order of these keys: those of a single link by where in the window it comes
-/// from, so that what they gather lies in the smallest cache, then the longer ones by length.
-constexpr std::uint32_t parts = 16;
-constexpr std::uint32_t keys = parts + BlockedLayout::longest_run + 1;
+constexpr std::uint32_t lengths = BlockedLayout::longest_run + 1;
 
 /// Calls run(window, length, first_link) for each run of a row.
 template <class Run>
@@ -45,12 +41,14 @@ class Builder {
 
   BlockedLayout build() {
     cut_blocks();
-    std::vector<BlockShape> shapes(layout_.blocks.size());
-    team_.for_each(shapes.size(), [&](std::size_t b) { shapes[b] = measure(b); });
-    cut_groups(shapes);
+    {
+      std::vector<BlockShape> shapes(layout_.blocks.size());
+      team_.for_each(shapes.size(), [&](std::size_t b) { shapes[b] = measure(b); });
+      cut_groups(shapes);
+    }
     const EdgeIndex links = matrix_.link_count();
     layout_.sources.resize(links);
-    layout_.rows.resize(layout_.segments.back().first_run);
+    layout_.rows.resize(layout_.blocks.back().last_run);
     layout_.narrow_values.resize(matrix_.weighted() && narrow_ ? links : 0);
     layout_.values.resize(matrix_.weighted() && !narrow_ ? links : 0);
     advise_huge_pages(std::span(layout_.sources));
@@ -66,18 +64,18 @@ class Builder {
 
  private:
   struct SegmentShape {
-    EdgeIndex links = 0, runs = 0;
+    EdgeIndex links = 0, runs = 0;  ///< Padding is not counted.
     std::size_t classes = 0;
   };
   struct BlockShape {
     std::vector<SegmentShape> windows;
     std::vector<BlockedLayout::RunClass> classes;
-    EdgeIndex runs = 0;
+    EdgeIndex runs = 0;  ///< Padding is.
   };
 
-  [[nodiscard]] std::size_t part_of(NodeId source) const {
-    return std::size_t{source & (layout_.sizes.window_nodes - 1)} * parts /
-           layout_.sizes.window_nodes;
+  static EdgeIndex padded(EdgeIndex runs) {
+    constexpr EdgeIndex to = BlockedLayout::padded_to;
+    return (runs + to - 1) / to * to;
   }
 
   /// Row blocks of about equal work: by links and by rows.
@@ -99,78 +97,79 @@ class Builder {
 
   /// Counts a row block's runs by window and length.
   [[nodiscard]] BlockShape measure(std::size_t b) const {
-    std::vector<std::uint32_t> counts(layout_.window_count * keys);
+    std::vector<std::uint32_t> counts(layout_.window_count * lengths);
     for (NodeId i = layout_.blocks[b].begin; i < layout_.blocks[b].end; ++i) {
-      for_each_run(links_, i, window_shift_, [&](NodeId window, std::uint32_t length, EdgeIndex k) {
-        const std::size_t key = length == 1 ? part_of(links_.column_indices[k]) : parts + length;
-        ++counts[std::size_t{window} * keys + key];
+      for_each_run(links_, i, window_shift_, [&](NodeId window, std::uint32_t length, EdgeIndex) {
+        ++counts[std::size_t{window} * lengths + length];
       });
     }
     BlockShape shape;
     shape.windows.resize(layout_.window_count);
     for (std::size_t w = 0; w < layout_.window_count; ++w) {
       SegmentShape& segment = shape.windows[w];
-      const std::span<std::uint32_t> of_window(counts.data() + w * keys, keys);
-      const std::span<std::uint32_t> singles = of_window.first(parts);
-      const std::uint32_t all_singles = std::accumulate(singles.begin(), singles.end(), 0U);
-      if (all_singles >= layout_.sizes.worth_parting) {
-        for (const std::uint32_t runs : singles) shape.classes.push_back({1, runs});
-        segment.classes += parts;
-        segment.links += all_singles;
-        segment.runs += all_singles;
-      } else {
-        of_window[parts + 1] = all_singles;
-      }
-      for (std::uint32_t length = 1; length <= BlockedLayout::longest_run; ++length) {
-        const std::uint32_t runs = of_window[parts + length];
+      for (std::uint32_t length = 1; length < lengths; ++length) {
+        const std::uint32_t runs = counts[w * lengths + length];
         if (runs == 0) continue;
         shape.classes.push_back({length, runs});
         segment.links += EdgeIndex{length} * runs;
         segment.runs += runs;
         ++segment.classes;
       }
-      shape.runs += segment.runs;
+      shape.runs += padded(segment.runs);
     }
     return shape;
   }
 
   void cut_groups(const std::vector<BlockShape>& shapes) {
-    BlockedLayout::Segment at{0, 0, 0};
-    EdgeIndex in_task = 0;
+    EdgeIndex runs = 0;
+    for (std::size_t b = 0; b < shapes.size(); ++b) {
+      layout_.blocks[b].first_run = runs;
+      layout_.blocks[b].last_run = runs += shapes[b].runs;
+      layout_.largest_block = std::max(layout_.largest_block, shapes[b].runs);
+    }
+    const EdgeIndex most = layout_.sizes.group_bytes / (narrow_ ? sizeof(float) : sizeof(double));
     for (std::size_t first = 0; first < shapes.size();) {
-      std::size_t last = first;
-      EdgeIndex runs = 0;
-      do runs += shapes[last++].runs;
-      while (last < shapes.size() && runs + shapes[last].runs <= layout_.sizes.group_runs);
-      layout_.largest_group = std::max(layout_.largest_group, runs);
-      BlockedLayout::Group group{first, last, layout_.segments.size(), layout_.tasks.size(), 0};
-      std::vector<std::size_t> class_at(last - first);
-      in_task = layout_.sizes.task_links;  // the group begins a task
-      for (std::size_t w = 0; w < layout_.window_count; ++w) {
-        for (std::size_t b = first; b < last; ++b) {
-          if (in_task >= layout_.sizes.task_links) {
-            layout_.tasks.push_back(layout_.segments.size());
-            in_task = 0;
-          }
-          const SegmentShape& segment = shapes[b].windows[w];
-          layout_.segments.push_back(at);
-          const auto classes =
-              shapes[b].classes.begin() + static_cast<std::ptrdiff_t>(class_at[b - first]);
-          layout_.classes.insert(layout_.classes.end(), classes,
-                                 classes + static_cast<std::ptrdiff_t>(segment.classes));
-          class_at[b - first] += segment.classes;
-          at.first_link += segment.links;
-          at.first_run += segment.runs;
-          at.first_class += segment.classes;
-          in_task += segment.links;
-        }
-      }
-      group.last_task = layout_.tasks.size();
-      layout_.groups.push_back(group);
+      std::size_t last = first + 1;
+      const EdgeIndex begin = layout_.blocks[first].first_run;
+      while (last < shapes.size() && layout_.blocks[last].last_run - begin <= most) ++last;
+      layout_.largest_group =
+          std::max(layout_.largest_group, layout_.blocks[last - 1].last_run - begin);
+      add_group(shapes, first, last);
       first = last;
     }
-    layout_.segments.push_back(at);
+    layout_.segments.push_back(at_);
     layout_.tasks.push_back(layout_.segments.size() - 1);
+  }
+
+  /// Gives the segments of row blocks [first, last) their places, which begin at at_.
+  void add_group(const std::vector<BlockShape>& shapes, std::size_t first, std::size_t last) {
+    BlockedLayout::Group group{first, last, layout_.segments.size(), layout_.tasks.size(), 0};
+    std::vector<std::size_t> class_at(last - first);
+    std::vector<EdgeIndex> run_at(last - first);
+    for (std::size_t b = first; b < last; ++b) run_at[b - first] = layout_.blocks[b].first_run;
+    EdgeIndex in_task = layout_.sizes.task_links;  // the group begins a task
+    for (std::size_t w = 0; w < layout_.window_count; ++w) {
+      for (std::size_t b = first; b < last; ++b) {
+        if (in_task >= layout_.sizes.task_links) {
+          layout_.tasks.push_back(layout_.segments.size());
+          in_task = 0;
+        }
+        const SegmentShape& segment = shapes[b].windows[w];
+        at_.first_run = run_at[b - first];
+        layout_.segments.push_back(at_);
+        const auto classes =
+            shapes[b].classes.begin() + static_cast<std::ptrdiff_t>(class_at[b - first]);
+        layout_.classes.insert(layout_.classes.end(), classes,
+                               classes + static_cast<std::ptrdiff_t>(segment.classes));
+        class_at[b - first] += segment.classes;
+        run_at[b - first] += padded(segment.runs);
+        at_.first_link += segment.links;
+        at_.first_class += segment.classes;
+        in_task += segment.links;
+      }
+    }
+    group.last_task = layout_.tasks.size();
+    layout_.groups.push_back(group);
   }
 
   /// Writes a row block's runs to their places.
@@ -178,30 +177,25 @@ class Builder {
     struct Cursor {
       EdgeIndex link, run;
     };
-    std::vector<Cursor> cursors(layout_.window_count * keys);
-    std::vector<std::uint8_t> parted(layout_.window_count);
+    std::vector<Cursor> cursors(layout_.window_count * lengths);
     const std::size_t blocks = group.last_block - group.first_block;
     for (std::size_t w = 0; w < layout_.window_count; ++w) {
       const std::size_t s = group.first_segment + w * blocks + b - group.first_block;
       Cursor at{layout_.segments[s].first_link, layout_.segments[s].first_run};
-      const std::size_t first = layout_.segments[s].first_class;
-      const std::size_t last = layout_.segments[s + 1].first_class;
-      parted[w] = last - first > 1 && layout_.classes[first + 1].length == 1;
-      for (std::size_t c = first; c < last; ++c) {
+      for (std::size_t c = layout_.segments[s].first_class; c < layout_.segments[s + 1].first_class;
+           ++c) {
         const BlockedLayout::RunClass& run_class = layout_.classes[c];
-        const std::size_t key =
-            run_class.length == 1 && parted[w] ? c - first : parts + run_class.length;
-        cursors[w * keys + key] = at;
+        cursors[w * lengths + run_class.length] = at;
         at.link += EdgeIndex{run_class.length} * run_class.runs;
         at.run += run_class.runs;
       }
+      std::fill_n(layout_.rows.begin() + static_cast<std::ptrdiff_t>(at.run),
+                  padded(at.run) - at.run, std::uint16_t{0});
     }
     const NodeId in_window = layout_.sizes.window_nodes - 1;
     for (NodeId i = layout_.blocks[b].begin; i < layout_.blocks[b].end; ++i) {
       for_each_run(links_, i, window_shift_, [&](NodeId window, std::uint32_t length, EdgeIndex k) {
-        const std::size_t key =
-            length == 1 && parted[window] != 0 ? part_of(links_.column_indices[k]) : parts + length;
-        Cursor& at = cursors[std::size_t{window} * keys + key];
+        Cursor& at = cursors[std::size_t{window} * lengths + length];
         layout_.rows[at.run++] = static_cast<std::uint16_t>(i - layout_.blocks[b].begin);
         for (const EdgeIndex end = k + length; k < end; ++k, ++at.link) {
           layout_.sources[at.link] =
@@ -223,6 +217,7 @@ class Builder {
   bool narrow_;
   int window_shift_;
   BlockedLayout layout_;
+  BlockedLayout::Segment at_{0, 0, 0};  ///< The next one.
 };
 
 }  // namespace

@@ -14,19 +14,16 @@ namespace pagerank {
 struct BlockedSizes {
   /// Nodes of a window: so much of z stays in a core's cache while it is gathered from. A
   /// power of two, at most 2^16.
-  std::uint32_t window_nodes = 1 << 16;
+  std::uint32_t window_nodes = 1 << 15;
   /// Rows of a row block at most: their sums, doubles, stay in a core's cache. At most 2^16.
   std::uint32_t block_rows = 1 << 15;
   /// Links of a row block at most, as long as it has more than `least_rows`.
   EdgeIndex block_links = 1 << 19;
   std::uint32_t least_rows = 64;
-  /// Runs of a group of row blocks, about: what is held of partial sums at a time.
-  EdgeIndex group_runs = 1 << 24;
+  /// Bytes of the partial sums of a group of row blocks, about: what is held of them at a time.
+  std::size_t group_bytes = std::size_t{1} << 26;
   /// Links of a piece of work in the first pass, about.
   EdgeIndex task_links = 1 << 17;
-  /// From so many runs of a single link on a segment has them in order of their sources' parts of
-  /// the window.
-  std::uint32_t worth_parting = 1024;
   /// Partial sums of a group that take more bytes than this are written past the caches.
   std::size_t streamed_bytes = std::size_t{8} << 20;
 };
@@ -44,6 +41,11 @@ struct BlockedSizes {
 /// block, runs are in order of length: a loop of so many equal ones has no branch to mispredict.
 /// What makes no run is met by no loop: rows without links, nodes without out-links.
 ///
+/// Links lie in the order of the first pass, windows first, and runs in that of the second, row
+/// blocks first, so that each pass reads in order. The first writes a segment's partial sums where
+/// they will be read: whole cache lines, for each segment's runs begin at a multiple of
+/// `padded_to`. What is left over belongs to the block's row 0 and has sums of 0.
+///
 /// Rows hold their columns ascending, so that runs lie in the matrix as they are: preparing takes
 /// two passes over it, as long as some iterations.
 ///
@@ -52,6 +54,8 @@ struct BlockedSizes {
 struct BlockedLayout {
   /// Longer ones are cut, so that plain addition of a run loses few digits.
   static constexpr std::uint32_t longest_run = 64;
+  /// A cache line of floats, two of doubles.
+  static constexpr std::uint32_t padded_to = 16;
 
   /// `runs` neighbouring runs of `length` links each.
   struct RunClass {
@@ -65,6 +69,7 @@ struct BlockedLayout {
   };
   struct RowBlock {
     NodeId begin, end;  ///< Rows.
+    EdgeIndex first_run = 0, last_run = 0;
   };
   struct Group {
     std::size_t first_block, last_block;  ///< The latter is no longer in it.
@@ -81,10 +86,11 @@ struct BlockedLayout {
   std::vector<Segment> segments;   ///< And one more: the end.
   std::vector<RunClass> classes;   ///< Lengths ascending within a segment.
   Array<std::uint16_t> sources;    ///< A link: position within the window.
-  Array<std::uint16_t> rows;       ///< A run: position within the row block.
+  Array<std::uint16_t> rows;       ///< A run, padding too: position within the row block.
   Array<float> narrow_values;      ///< A link; of weighted graphs one of the two.
   Array<double> values;
-  EdgeIndex largest_group = 0;  ///< In runs.
+  EdgeIndex largest_group = 0;  ///< In runs, as that of a block.
+  EdgeIndex largest_block = 0;
 };
 
 /// Lays a matrix out, the same for any number of threads. `narrow`: values in float.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,7 +10,6 @@
 #endif
 
 #include "core/blocked_layout.hpp"
-#include "core/huge_pages.hpp"
 
 namespace pagerank {
 
@@ -19,7 +17,7 @@ namespace detail {
 
 /// Bytes ahead of its use that what is read in order is asked for: the hardware's prefetching stops
 /// at the end of each page.
-constexpr std::size_t ahead = 1024;
+constexpr std::size_t ahead = 2048;
 
 template <class T>
 void prefetch_ahead(const T* stream) {
@@ -48,6 +46,7 @@ void sum_short_runs(const T* window, const std::uint16_t* ids, const V* values, 
   for (; left >= at_once; left -= at_once) {
     prefetch_ahead(ids);
     if constexpr (weighted) prefetch_ahead(values);
+#pragma GCC unroll 16
     for (std::size_t i = 0; i < at_once; ++i) sum_one();
   }
   for (; left > 0; --left) sum_one();
@@ -102,29 +101,16 @@ void sum_runs(const T* window, const std::uint16_t* ids, const V* values,
   }
 }
 
-/// Writes sums past the caches: they are too many to be there still when they are read.
-inline void stream(const float* sums, std::size_t count, float* to) {
+/// Writes whole cache lines past the caches: they are too many to be there still when they are
+/// read.
+template <class T>
+void stream(const T* sums, std::size_t count, T* to) {
 #if defined(__x86_64__)
-  const auto one = [&](std::size_t i) {
-    _mm_stream_si32(reinterpret_cast<int*>(to + i), std::bit_cast<int>(sums[i]));
-  };
-  std::size_t i = 0;
-  for (; i < count && reinterpret_cast<std::uintptr_t>(to + i) % 16 != 0; ++i) one(i);
-  for (; i + 4 <= count; i += 4) _mm_stream_ps(to + i, _mm_loadu_ps(sums + i));
-  for (; i < count; ++i) one(i);
-#else
-  std::copy_n(sums, count, to);
-#endif
-}
-inline void stream(const double* sums, std::size_t count, double* to) {
-#if defined(__x86_64__)
-  const auto one = [&](std::size_t i) {
-    _mm_stream_si64(reinterpret_cast<long long*>(to + i), std::bit_cast<long long>(sums[i]));
-  };
-  std::size_t i = 0;
-  for (; i < count && reinterpret_cast<std::uintptr_t>(to + i) % 16 != 0; ++i) one(i);
-  for (; i + 2 <= count; i += 2) _mm_stream_pd(to + i, _mm_loadu_pd(sums + i));
-  for (; i < count; ++i) one(i);
+  constexpr std::size_t at_once = sizeof(__m128i) / sizeof(T);
+  for (std::size_t i = 0; i < count; i += at_once) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm_load_si128(reinterpret_cast<const __m128i*>(sums + i)));
+  }
 #else
   std::copy_n(sums, count, to);
 #endif
@@ -138,102 +124,113 @@ inline void end_streaming() {
 
 }  // namespace detail
 
-/// Multiplies by the 0/1 structure of a BlockedLayout, or by its values.
+/// Multiplies by the 0/1 structure of a BlockedLayout, or by its values. Both passes are over some
+/// neighbouring row blocks of a group.
 template <class T>
 class BlockedSums {
  public:
-  explicit BlockedSums(const BlockedLayout& layout) : layout_(layout) {}
+  struct Blocks {
+    const BlockedLayout::Group& group;
+    std::size_t first, last;  ///< The latter is no longer one of them.
+  };
 
-  /// The first pass over a group: partial sums of its runs of z.
+  /// `partials`: for the runs of the blocks, at a cache line.
+  BlockedSums(const BlockedLayout& layout, const Blocks& blocks, T* partials)
+      : layout_(layout),
+        blocks_(blocks),
+        first_run_(layout.blocks[blocks.first].first_run),
+        streamed_((layout.blocks[blocks.last - 1].last_run - first_run_) * sizeof(T) >
+                  layout.sizes.streamed_bytes),
+        partials_(partials) {}
+
+  /// The first pass: partial sums of the blocks' runs of z.
   template <bool weighted, class V>
-  void gather(const BlockedLayout::Group& group, const T* z, const V* values, ThreadTeam& team) {
-    allocate();
-    const EdgeIndex first_run = layout_.segments[group.first_segment].first_run;
-    const bool streamed = run_count(group) * sizeof(T) > layout_.sizes.streamed_bytes;
+  void gather(const T* z, const V* values, ThreadTeam& team) {
+    const BlockedLayout::Group& group = blocks_.group;
+    const std::size_t in_group = group.last_block - group.first_block;
     team.for_each(group.last_task - group.first_task, [&](std::size_t t) {
       const std::size_t task = group.first_task + t;
+      std::size_t window = (layout_.tasks[task] - group.first_segment) / in_group;
+      std::size_t block = (layout_.tasks[task] - group.first_segment) % in_group;
       for (std::size_t s = layout_.tasks[task]; s < layout_.tasks[task + 1]; ++s) {
-        const std::size_t window =
-            (s - group.first_segment) / (group.last_block - group.first_block);
-        T* const to = partials_.data() + (layout_.segments[s].first_run - first_run);
-        const T* const from = z + window * layout_.sizes.window_nodes;
-        if (streamed) {
-          gather_segment<weighted, true>(s, from, values, to);
-        } else {
-          gather_segment<weighted, false>(s, from, values, to);
+        if (block + group.first_block >= blocks_.first &&
+            block + group.first_block < blocks_.last) {
+          gather_segment<weighted>(s, z + window * layout_.sizes.window_nodes, values);
         }
+        if (++block < in_group) continue;
+        block = 0;
+        ++window;
       }
-      if (streamed) detail::end_streaming();
+      if (streamed_) detail::end_streaming();
     });
   }
 
-  /// The second pass: calls body(block, begin, end, y) for each row block of the group, y[i] being
-  /// the sum of row begin + i. Accumulator is what a row's partial sums are added up with.
+  /// The second pass: calls body(block, begin, end, y) for each of the row blocks, y[i] being the
+  /// sum of row begin + i. Accumulator is what a row's partial sums are added up with.
   template <class Accumulator, class Body>
-  void combine(const BlockedLayout::Group& group, ThreadTeam& team, Body& body) {
-    const EdgeIndex first_run = layout_.segments[group.first_segment].first_run;
-    const std::size_t blocks = group.last_block - group.first_block;
-    team.for_each(blocks, [&](std::size_t b) {
+  void combine(ThreadTeam& team, Body& body) {
+    team.for_each(blocks_.last - blocks_.first, [&](std::size_t b) {
       thread_local std::vector<Accumulator> y;  // kept: its pages are there
-      const BlockedLayout::RowBlock block = layout_.blocks[group.first_block + b];
+      const BlockedLayout::RowBlock& block = layout_.blocks[blocks_.first + b];
       y.assign(block.end - block.begin, Accumulator{});
-      for (std::size_t window = 0; window < layout_.window_count; ++window) {
-        const std::size_t s = group.first_segment + window * blocks + b;
-        const EdgeIndex begin = layout_.segments[s].first_run;
-        add_partials(partials_.data() + (begin - first_run), layout_.rows.data() + begin,
-                     layout_.segments[s + 1].first_run - begin, y.data());
-      }
-      body(group.first_block + b, block.begin, block.end, y.data());
+      add_partials(partials_ + (block.first_run - first_run_),
+                   layout_.rows.data() + block.first_run, block.last_run - block.first_run,
+                   y.data());
+      body(blocks_.first + b, block.begin, block.end, y.data());
     });
   }
 
  private:
-  [[nodiscard]] EdgeIndex run_count(const BlockedLayout::Group& group) const {
-    const std::size_t segments = layout_.window_count * (group.last_block - group.first_block);
-    return layout_.segments[group.first_segment + segments].first_run -
-           layout_.segments[group.first_segment].first_run;
-  }
-
-  void allocate() {
-    if (partials_.size() == layout_.largest_group) return;
-    partials_.resize(layout_.largest_group);
-    advise_huge_pages(std::span(partials_));
-  }
-
-  template <bool weighted, bool streamed, class V>
-  void gather_segment(std::size_t s, const T* window, const V* values, T* to) const {
+  template <bool weighted, class V>
+  void gather_segment(std::size_t s, const T* window, const V* values) const {
+    constexpr std::uint32_t at_once = 512;
+    alignas(64) T buffer[at_once];
+    std::uint32_t filled = 0;
+    T* to = partials_ + (layout_.segments[s].first_run - first_run_);
+    const auto flush = [&] {
+      if (streamed_) {
+        detail::stream(buffer, filled, to);
+      } else {
+        std::copy_n(buffer, filled, to);
+      }
+      to += filled;
+      filled = 0;
+    };
     EdgeIndex link = layout_.segments[s].first_link;
     for (std::size_t c = layout_.segments[s].first_class; c < layout_.segments[s + 1].first_class;
          ++c) {
       BlockedLayout::RunClass some = layout_.classes[c];
       for (std::uint32_t left = some.runs; left > 0; left -= some.runs) {
-        constexpr std::uint32_t at_once = 512;
-        alignas(64) T buffer[at_once];
-        if constexpr (streamed) some.runs = std::min(left, at_once);
+        some.runs = std::min(left, at_once - filled);
         detail::sum_runs<weighted>(window, layout_.sources.data() + link,
-                                   weighted ? values + link : values, some, streamed ? buffer : to);
-        if constexpr (streamed) detail::stream(buffer, some.runs, to);
-        to += some.runs;
+                                   weighted ? values + link : values, some, buffer + filled);
+        filled += some.runs;
         link += EdgeIndex{some.length} * some.runs;
+        if (filled == at_once) flush();
       }
     }
+    while (filled % BlockedLayout::padded_to != 0) buffer[filled++] = 0;
+    flush();
   }
 
   template <class Accumulator>
-  static void add_partials(const T* partials, const std::uint16_t* rows, std::size_t count,
+  static void add_partials(const T* partials, const std::uint16_t* rows, EdgeIndex count,
                            Accumulator* y) {
-    constexpr std::size_t at_once = 64 / sizeof(T);
-    std::size_t i = 0;
-    for (; i + at_once <= count; i += at_once) {
-      detail::prefetch_ahead(partials + i);
+    constexpr std::size_t at_once = BlockedLayout::padded_to;
+    for (EdgeIndex i = 0; i < count; i += at_once) {
+      for (std::size_t k = 0; k < at_once; k += 64 / sizeof(T)) {
+        detail::prefetch_ahead(partials + i + k);
+      }
       detail::prefetch_ahead(rows + i);
       for (std::size_t k = i; k < i + at_once; ++k) y[rows[k]] += partials[k];
     }
-    for (; i < count; ++i) y[rows[i]] += partials[i];
   }
 
   const BlockedLayout& layout_;
-  Array<T> partials_;
+  Blocks blocks_;
+  EdgeIndex first_run_;
+  bool streamed_;
+  T* partials_;
 };
 
 }  // namespace pagerank

@@ -7,6 +7,8 @@
 
 #include "core/compensated_sum.hpp"
 #include "core/convergence.hpp"
+#include "core/huge_pages.hpp"
+#include "core/scratch_memory.hpp"
 #include "core/threads.hpp"
 
 namespace pagerank {
@@ -49,16 +51,7 @@ class PreparedGraph {
       : matrix_(matrix),
         mixed_(options.precision == Precision::mixed),
         team_(options.threads),
-        sums_(matrix, options.layout, std::is_same_v<T, float>, options.sizes, team_),
-        out_weight_(node_array<T>(matrix.node_count())) {
-    for_each_piece(
-        team_, matrix.node_count(), [&](std::size_t, std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) {
-            const double inverse = matrix.inverse_out_weight[i];
-            out_weight_[i] = inverse > 0 ? static_cast<T>(std::round(1 / inverse)) : T(0);
-          }
-        });
-  }
+        sums_(matrix, options.layout, std::is_same_v<T, float>, options.sizes, team_) {}
 
   Solution solve(const Problem& problem, const SolveOptions& options) {
     require_no_dangling(matrix_, problem);
@@ -68,15 +61,15 @@ class PreparedGraph {
   }
 
   [[nodiscard]] std::uint64_t bytes_per_iteration() const {
-    // Reads x and the out-weight, writes x and z; the sums count z as it is read.
-    return sums_.bytes(sizeof(T)) + 2 * (sizeof(double) + sizeof(T)) * matrix_.node_count();
+    // Reads x and 1 / out-weight, writes x and z; the sums count z as it is read.
+    return sums_.bytes(sizeof(T)) + (3 * sizeof(double) + sizeof(T)) * matrix_.node_count();
   }
   [[nodiscard]] bool blocked() const { return sums_.blocked(); }
 
  private:
   /// One solve.
   ///
-  /// Mixed precision is iterative refinement: total_ is kept in double; float iterations find it
+  /// Mixed precision is iterative refinement: x_ is kept in double; float iterations find it
   /// until their change is what floats resolve, and from then on corrections of it. A correction s
   /// solves s = alpha B s + (alpha * dangling mass of s) / n + r with r = G(x) - x evaluated in
   /// double, which is the iteration itself with r in place of the teleport term; r shrinks, and
@@ -87,16 +80,17 @@ class PreparedGraph {
         : graph_(prepared),
           alpha_(alpha),
           nodes_(prepared.matrix_.node_count()),
-          x_(node_array<double>(nodes_)),
-          z_(node_array<T>(nodes_)),
-          next_z_(node_array<T>(nodes_)) {
-      start([uniform = 1.0 / nodes_](std::size_t) { return uniform; });
+          x_(node_array<double>(nodes_)) {
+      z_memory_.reserve(2 * aligned_nodes() * sizeof(T));
+      z_ = z_memory_.as<T>();
+      next_z_ = z_ + aligned_nodes();
+      start(x_, [uniform = 1.0 / nodes_](std::size_t) { return uniform; });
     }
 
     std::vector<double> advance(double target, std::uint32_t limit) override {
       // Where nothing is to be decided in between, asking costs nothing.
       if (!graph_.mixed_) return {step()};
-      if (total_is_current_) begin_correction();
+      if (x_is_whole_) begin_correction();
       const double aim = std::max(target, resolution_);
       std::vector<double> changes;
       do changes.push_back(step());
@@ -112,25 +106,17 @@ class PreparedGraph {
     }
 
     double residual() override {
-      bring_total();
-      const TransitionMatrix& matrix = graph_.matrix_;
-      if (exact_z_.empty()) {
-        exact_z_ = node_array<double>(nodes_);
-        residuals_ = node_array<double>(graph_.mixed_ ? nodes_ : 0);
-      }
-      for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-          exact_z_[i] = total_[i] * matrix.inverse_out_weight[i];
-        }
-      });
+      make_whole();
+      if (graph_.mixed_ && residuals_.empty()) residuals_ = node_array<T>(nodes_);
+      const double* const z = exact_z();
       const double base = (alpha_ * exact_dangling_mass() + (1 - alpha_)) / nodes_;
       std::vector<double> of_blocks(graph_.sums_.exact_block_count());
       graph_.sums_.for_each_exact_block(
-          exact_z_.data(), [&](std::size_t block, NodeId begin, NodeId end, const auto* y) {
+          z, [&](std::size_t block, NodeId begin, NodeId end, const auto* y) {
             double sum = 0;
             for (NodeId i = begin; i < end; ++i) {
-              const double r = alpha_ * value_of(y[i - begin]) + base - total_[i];
-              if (!residuals_.empty()) residuals_[i] = r;
+              const double r = alpha_ * value_of(y[i - begin]) + base - x_[i];
+              if (!residuals_.empty()) residuals_[i] = static_cast<T>(r);
               sum += std::abs(r);
             }
             of_blocks[block] = sum;
@@ -140,8 +126,8 @@ class PreparedGraph {
     }
 
     Array<double> scores() override {
-      bring_total();
-      return std::move(total_);
+      make_whole();
+      return std::move(x_);
     }
 
    private:
@@ -152,35 +138,39 @@ class PreparedGraph {
       return changes.size() == mixed_batch &&
              *std::min_element(middle, changes.end()) >= *std::min_element(changes.begin(), middle);
     }
+    /// So that the second of two arrays begins at a cache line as well.
+    [[nodiscard]] std::size_t aligned_nodes() const { return (std::size_t{nodes_} + 63) / 64 * 64; }
     static double value_of(double sum) { return sum; }
     static double value_of(const CompensatedSum& sum) { return sum.value(); }
 
     /// x = of(node), and what belongs to it.
-    template <class Of>
-    void start(Of of) {
+    template <class X, class Of>
+    void start(Array<X>& xs, Of of) {
       std::vector<double> masses((nodes_ + nodes_per_piece - 1) / nodes_per_piece);
       for_each_piece(graph_.team_, nodes_, [&](std::size_t p, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
           const double x = of(i);
-          const T weight = graph_.out_weight_[i];
-          x_[i] = x;
-          z_[i] = static_cast<T>(x) / (weight > 0 ? weight : T(1));
-          masses[p] += weight > 0 ? 0 : x;
+          const double inverse_weight = graph_.matrix_.inverse_out_weight[i];
+          xs[i] = static_cast<X>(x);
+          z_[i] = static_cast<T>(x * inverse_weight);
+          masses[p] += inverse_weight > 0 ? 0 : x;
         }
       });
       dangling_mass_ = std::accumulate(masses.begin(), masses.end(), 0.0);
+      z_is_current_ = true;
     }
 
     double step() {
-      total_is_current_ = false;
+      x_is_whole_ = false;
+      if (!z_is_current_) start(x_, [this](std::size_t i) { return x_[i]; });
       const double base = (alpha_ * dangling_mass_ + (correcting_ ? 0 : 1 - alpha_)) / nodes_;
       std::vector<RowSums> of_blocks(graph_.sums_.block_count());
       graph_.sums_.for_each_block(
-          z_.data(), [&](std::size_t block, NodeId begin, NodeId end, const double* y) {
+          z_, [&](std::size_t block, NodeId begin, NodeId end, const double* y) {
             of_blocks[block] = correcting_ ? update<true>(begin, end, y, base)
                                            : update<false>(begin, end, y, base);
           });
-      z_.swap(next_z_);
+      std::swap(z_, next_z_);
       RowSums sums;
       for (const RowSums& block : of_blocks) {
         sums.change += block.change;
@@ -208,40 +198,64 @@ class PreparedGraph {
     template <bool has_source>
     RowSums update_few(NodeId begin, NodeId end, const double* y, double base) {
       double change = 0, dangling_mass = 0;
-      double* const xs = x_.data() + begin;
-      T* const zs = next_z_.data() + begin;
-      const T* const weights = graph_.out_weight_.data() + begin;
-      const double* const sources = has_source ? residuals_.data() + begin : nullptr;
+      auto* const xs = current<has_source>().data() + begin;
+      T* const zs = next_z_ + begin;
+      const double* const inverse_weights = graph_.matrix_.inverse_out_weight.data() + begin;
+      const T* const sources = has_source ? residuals_.data() + begin : nullptr;
 #pragma omp simd reduction(+ : change, dangling_mass)
       for (NodeId i = 0; i < end - begin; ++i) {
         double x = alpha_ * y[i] + base;
         if constexpr (has_source) x += sources[i];
         change += std::abs(x - xs[i]);
-        const T divisor = weights[i] > 0 ? weights[i] : T(1);
-        dangling_mass += weights[i] > 0 ? 0.0 : x;
-        xs[i] = x;
-        zs[i] = static_cast<T>(x) / divisor;
+        dangling_mass += inverse_weights[i] > 0 ? 0.0 : x;
+        xs[i] = static_cast<std::remove_reference_t<decltype(*xs)>>(x);
+        zs[i] = static_cast<T>(x * inverse_weights[i]);
       }
       return {change, dangling_mass};
     }
 
-    /// total_ = the current x; of a correction: total_ += it, once.
-    void bring_total() {
-      if (total_is_current_) return;
-      if (total_.empty()) total_ = node_array<double>(nodes_);
-      for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-          total_[i] = correcting_ ? total_[i] + x_[i] : x_[i];
-        }
-      });
-      total_is_current_ = true;
+    /// What is iterated.
+    template <bool has_source>
+    auto& current() {
+      if constexpr (has_source) {
+        return correction_;
+      } else {
+        return x_;
+      }
     }
 
-    /// Of total_, whose residual has been evaluated: the correction's first approximation is that.
+    /// Adds a correction to the ranks, once.
+    void make_whole() {
+      if (correcting_ && !x_is_whole_) {
+        for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) x_[i] += correction_[i];
+        });
+      }
+      x_is_whole_ = true;
+    }
+
+    /// x_ / out-weight in double. Iterations in float have theirs where it is written.
+    const double* exact_z() {
+      if constexpr (std::is_same_v<T, double>) {
+        return z_;
+      } else {
+        auto* const z = z_memory_.as<double>();
+        for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            z[i] = x_[i] * graph_.matrix_.inverse_out_weight[i];
+          }
+        });
+        z_is_current_ = false;
+        return z;
+      }
+    }
+
+    /// Of x_, whose residual has been evaluated: the correction's first approximation is that.
     void begin_correction() {
       correcting_ = true;
+      if (correction_.empty()) correction_ = node_array<T>(nodes_);
       resolution_ = float_resolution * residual_ / (1 - alpha_);
-      start([this](std::size_t i) { return residuals_[i]; });
+      start(correction_, [this](std::size_t i) { return residuals_[i]; });
     }
 
     double exact_dangling_mass() {
@@ -249,7 +263,7 @@ class PreparedGraph {
       std::vector<CompensatedSum> masses((dangling.size() + nodes_per_piece - 1) / nodes_per_piece);
       for_each_piece(graph_.team_, dangling.size(),
                      [&](std::size_t p, std::size_t begin, std::size_t end) {
-                       for (std::size_t d = begin; d < end; ++d) masses[p] += total_[dangling[d]];
+                       for (std::size_t d = begin; d < end; ++d) masses[p] += x_[dangling[d]];
                      });
       CompensatedSum mass;
       for (const CompensatedSum& of_piece : masses) mass += of_piece.value();
@@ -259,14 +273,15 @@ class PreparedGraph {
     PreparedGraph& graph_;
     double alpha_;
     NodeId nodes_;
-    Array<double> x_;      ///< The ranks, or the correction.
-    Array<T> z_, next_z_;  ///< x / out-weight
+    Array<double> x_;      ///< The ranks, without the correction that is iterated.
+    Array<T> correction_;  ///< Mixed.
+    ScratchMemory z_memory_;
+    T *z_ = nullptr, *next_z_ = nullptr;  ///< x / out-weight, in z_memory_
+    bool z_is_current_ = false;
     double dangling_mass_ = 0;
     bool correcting_ = false;
-    Array<double> total_;  ///< The ranks, when they are asked for.
-    bool total_is_current_ = false;
-    Array<double> exact_z_;
-    Array<double> residuals_;               ///< Mixed: G(total) - total.
+    bool x_is_whole_ = false;
+    Array<T> residuals_;                    ///< Mixed: G(x) - x.
     double resolution_ = float_resolution;  ///< The change that floats still tell.
     double residual_ = 0;
   };
@@ -275,7 +290,6 @@ class PreparedGraph {
   bool mixed_;
   ThreadTeam team_;
   InLinkSums sums_;
-  Array<T> out_weight_;  ///< 0 for dangling nodes.
 };
 
 }  // namespace

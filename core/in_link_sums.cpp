@@ -57,13 +57,13 @@ double line_cost(double bytes) {
 
 }  // namespace
 
-bool InLinkSums::worth_blocking(const TransitionMatrix& matrix, std::size_t value_bytes,
-                                std::uint32_t window_nodes) {
+CpuLayout InLinkSums::choose(BlockedSizes& sizes) const {
   constexpr EdgeIndex least_links = 1 << 20;  // smaller ones are done before it is prepared
-  const EdgeIndex links = matrix.link_count();
-  if (links < least_links) return false;
-  const Shape shape = sample_shape(matrix.in_links, value_bytes, window_nodes);
-  const auto nodes = static_cast<double>(matrix.node_count());
+  const EdgeIndex links = matrix_.link_count();
+  if (links < least_links) return CpuLayout::plain;
+  const std::size_t value_bytes = narrow_ ? sizeof(float) : sizeof(double);
+  const Shape shape = sample_shape(matrix_.in_links, value_bytes, sizes.window_nodes);
+  const auto nodes = static_cast<double>(matrix_.node_count());
   const auto width = static_cast<double>(value_bytes);
   // Nanoseconds of a core a link, measured on a Zen 4 (docs/performance.md): rows of no predictable
   // length, lines, rows; links and runs; and two passes that sort runs.
@@ -72,7 +72,22 @@ bool InLinkSums::worth_blocking(const TransitionMatrix& matrix, std::size_t valu
   const double blocked = 0.5 + shape.runs_per_link * (0.25 + 0.2 * width);
   const double preparing = 4 + 12 * shape.runs_per_link;
   constexpr double iterations = 10;  // few solves have less
-  return iterations * (plain - blocked) > preparing;
+  if (iterations * (plain - blocked) <= preparing) return CpuLayout::plain;
+
+  // Partial sums take 3/8 of a byte a link: with that a whole solve keeps to 2.5 times the matrix.
+  sizes.group_bytes = std::min<std::size_t>(
+      sizes.group_bytes, std::max<std::size_t>(sizes.streamed_bytes, links / 8 * 3));
+  // Where almost every link is a run anyway, windows may as well be as small as a core's first
+  // cache, as long as segments stay long.
+  constexpr double mostly_single = 0.6, least_runs = 64;
+  BlockedSizes small = sizes;
+  small.window_nodes = 1 << 13;
+  small.block_rows = 1 << 14;
+  const double segments = nodes / small.window_nodes * nodes / small.block_rows;
+  if (shape.runs_per_link > mostly_single && static_cast<double>(links) / segments > least_runs) {
+    sizes = small;
+  }
+  return CpuLayout::blocked;
 }
 
 std::uint64_t InLinkSums::bytes(std::size_t value_bytes) const {

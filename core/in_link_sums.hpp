@@ -1,10 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
-#include <type_traits>
 
 #include "core/blocked_sums.hpp"
 #include "core/plain_sums.hpp"
+#include "core/scratch_memory.hpp"
 
 namespace pagerank {
 
@@ -27,14 +28,11 @@ class InLinkSums {
   /// Uses `matrix` in place. `narrow`: z will be floats, but for exact sums.
   InLinkSums(const TransitionMatrix& matrix, CpuLayout layout, bool narrow, const CpuSizes& sizes,
              ThreadTeam& team)
-      : matrix_(matrix), plain_sizes_(sizes.plain), team_(team) {
-    if (layout == CpuLayout::automatic) {
-      const bool blocks = worth_blocking(matrix, narrow ? sizeof(float) : sizeof(double),
-                                         sizes.blocked.window_nodes);
-      layout = blocks ? CpuLayout::blocked : CpuLayout::plain;
-    }
+      : matrix_(matrix), narrow_(narrow), plain_sizes_(sizes.plain), team_(team) {
+    BlockedSizes blocked = sizes.blocked;
+    if (layout == CpuLayout::automatic) layout = choose(blocked);
     if (layout == CpuLayout::blocked) {
-      blocked_ = make_blocked_layout(matrix, narrow, sizes.blocked, team);
+      blocked_ = make_blocked_layout(matrix, narrow, blocked, team);
     }
   }
 
@@ -71,9 +69,9 @@ class InLinkSums {
   [[nodiscard]] std::uint64_t bytes(std::size_t value_bytes) const;
 
  private:
-  /// Whether a solve takes less time, preparation included. A look at some links.
-  static bool worth_blocking(const TransitionMatrix& matrix, std::size_t value_bytes,
-                             std::uint32_t window_nodes);
+  /// The layout with which a solve takes less time, preparation included, and the sizes for it. A
+  /// look at some links.
+  [[nodiscard]] CpuLayout choose(BlockedSizes& sizes) const;
 
   /// Values that were narrowed are not exact.
   [[nodiscard]] bool exactly_blocked() const { return blocked_ && blocked_->narrow_values.empty(); }
@@ -87,38 +85,40 @@ class InLinkSums {
 
   template <class Accumulator, class T, class Body>
   void for_each_blocked(const T* z, Body& body) {
-    BlockedSums<T>& sums = sums_of<T>();
-    for (const BlockedLayout::Group& group : blocked_->groups) {
-      if (!matrix_.weighted()) {
-        sums.template gather<false>(group, z, blocked_->narrow_values.data(), team_);
-      } else if (!blocked_->values.empty()) {
-        sums.template gather<true>(group, z, blocked_->values.data(), team_);
-      } else {
-        sums.template gather<true>(group, z, blocked_->narrow_values.data(), team_);
+    const BlockedLayout& layout = *blocked_;
+    // Exact sums of floats' layout make do with the memory there is, some blocks at a time.
+    const EdgeIndex block_bytes = layout.largest_block * sizeof(double);
+    partials_.reserve(
+        std::max(layout.largest_group * (narrow_ ? sizeof(float) : sizeof(double)), block_bytes));
+    const EdgeIndex most = partials_.size() / sizeof(T);
+    for (const BlockedLayout::Group& group : layout.groups) {
+      for (std::size_t first = group.first_block; first < group.last_block;) {
+        std::size_t last = first + 1;
+        while (last < group.last_block &&
+               layout.blocks[last].last_run - layout.blocks[first].first_run <= most) {
+          ++last;
+        }
+        BlockedSums<T> sums(layout, {group, first, last}, partials_.as<T>());
+        if (!matrix_.weighted()) {
+          sums.template gather<false>(z, layout.narrow_values.data(), team_);
+        } else if (!layout.values.empty()) {
+          sums.template gather<true>(z, layout.values.data(), team_);
+        } else {
+          sums.template gather<true>(z, layout.narrow_values.data(), team_);
+        }
+        sums.template combine<Accumulator>(team_, body);
+        first = last;
       }
-      sums.template combine<Accumulator>(group, team_, body);
     }
-  }
-  template <class T>
-  BlockedSums<T>& sums_of() {
-    auto& sums = [this]() -> auto& {
-      if constexpr (std::is_same_v<T, float>)
-        return float_sums_;
-      else
-        return double_sums_;
-    }
-    ();
-    if (!sums) sums.emplace(*blocked_);
-    return *sums;
   }
 
   const TransitionMatrix& matrix_;
+  bool narrow_;
   PlainSizes plain_sizes_;
   ThreadTeam& team_;
   std::optional<PlainRows> plain_;  ///< When first needed.
   std::optional<BlockedLayout> blocked_;
-  std::optional<BlockedSums<float>> float_sums_;
-  std::optional<BlockedSums<double>> double_sums_;
+  ScratchMemory partials_;
 };
 
 }  // namespace pagerank

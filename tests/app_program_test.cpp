@@ -169,6 +169,19 @@ TEST_CASE("--output holds all nodes, and agrees with the table") {
   CHECK(has(read_file(files / "s.mtx"), "% converged after "));
 }
 
+TEST_CASE("the CPU engine iterates in mixed precision where that is the faster way") {
+  const TemporaryDirectory files;
+  constexpr int links = 1 << 20;
+  std::string text =
+      "%%MatrixMarket matrix coordinate pattern general\n2 2 " + std::to_string(links) + "\n";
+  for (int i = 0; i < links / 2; ++i) text += "1 2\n2 1\n";
+  std::ofstream(files / "many.mtx") << text;
+  const std::string many = (files / "many.mtx").string();
+  CHECK(report_of({many, "--engine", "cpu"})["precision"] == "mixed");
+  CHECK(report_of({many, "--engine", "cpu", "--tolerance", "1e-9"})["precision"] == "double");
+  CHECK(report_of({many, "--engine", "cpu", "--precision", "double"})["precision"] == "double");
+}
+
 TEST_CASE("the report holds the run") {
   const auto report = report_of({data("netscience.mtx"), "--engine", "cpu", "--alpha", "0.5"});
   CHECK(report["schema_version"] == 1);

@@ -114,9 +114,8 @@ CpuSizes small_cpu_sizes() {
                       .block_rows = 128,
                       .block_links = 2000,
                       .least_rows = 8,
-                      .group_runs = 3000,
+                      .group_bytes = 12000,
                       .task_links = 500,
-                      .worth_parting = 8,
                       .streamed_bytes = 8000}};
 }
 
