@@ -1,6 +1,7 @@
 #include "app/engine_choice.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/cpu_engine.hpp"
 #include "gpu/pagerank.hpp"
@@ -29,14 +30,17 @@ Precision cpu_precision(const Options& options, const TransitionMatrix& matrix) 
   return options.precision.value_or(mixed ? Precision::mixed : Precision::float64);
 }
 
-ChosenEngine make_gpu_engine(const Options& options, const TransitionMatrix& matrix) {
+/// Of a matrix in main memory, or one on the GPU, which is taken over.
+template <class Matrix>
+ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
   const Precision precision = gpu_precision(options);
   auto engine = std::make_unique<gpu::Engine>(
-      matrix, gpu::EngineOptions{.device = options.device,
-                                 .kernel = options.kernel,
-                                 .expected = {options.problem.alpha, options.tolerance, 1},
-                                 .precision = precision,
-                                 .threads = options.threads});
+      std::forward<Matrix>(matrix),
+      gpu::EngineOptions{.device = options.device,
+                         .kernel = options.kernel,
+                         .expected = {options.problem.alpha, options.tolerance, 1},
+                         .precision = precision,
+                         .threads = options.threads});
   std::string kernel(engine->kernel());
   return {std::move(engine), "gpu", std::move(kernel), precision, ""};
 }
@@ -58,14 +62,16 @@ void require_engine(const Options& options) {
                    [&](const gpu::Kernel& kernel) { return kernel.name == options.kernel; })) {
     throw UsageError("--kernel: there is no '" + options.kernel + "', see --list-kernels");
   }
-  if (options.engine != EngineChoice::gpu) return;
+  if (options.engine != EngineChoice::gpu && options.reader != ReaderChoice::device) return;
   if (kernels.empty()) throw gpu::NotCompiled();
   if (const std::string reason = gpu::unavailable_reason(options.device); !reason.empty()) {
     throw gpu::NoDevice(reason);
   }
 }
 
-ChosenEngine choose_engine(const Options& options, const TransitionMatrix& matrix) {
+ChosenEngine choose_engine(const Options& options, LoadedGraph& graph) {
+  if (graph.device_matrix) return make_gpu_engine(options, *std::move(graph.device_matrix));
+  const TransitionMatrix& matrix = graph.matrix;
   switch (options.engine) {
     case EngineChoice::gpu:
       return make_gpu_engine(options, matrix);

@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
+#include "app/load_graph.hpp"
 #include "app/options.hpp"
 #include "core/pagerank.hpp"
-#include "core/transition_matrix.hpp"
 
 namespace pagerank::app {
 
@@ -22,7 +22,8 @@ struct ChosenEngine {
 /// gpu::NoDevice where --engine gpu cannot be had.
 void require_engine(const Options& options);
 
-/// The one place where it is decided which engine runs. `matrix` must outlive the engine.
-[[nodiscard]] ChosenEngine choose_engine(const Options& options, const TransitionMatrix& matrix);
+/// The one place where it is decided which engine runs. The graph must outlive the engine, which
+/// takes over what of it is on a GPU.
+[[nodiscard]] ChosenEngine choose_engine(const Options& options, LoadedGraph& graph);
 
 }  // namespace pagerank::app

@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "app/host_memory.hpp"
+#include "app/matrix_market_source.hpp"
+#include "core/threads.hpp"
+#include "gpu/pagerank.hpp"
 #include "io/atomic_file.hpp"
 #include "io/graph_cache.hpp"
 #include "io/graph_reader.hpp"
@@ -49,6 +52,60 @@ io::GraphFormat text_format(const Options& options, const std::string& path) {
   return text_format(options, source, path);
 }
 
+/// Whether the GPU would have a file in its layout sooner. The host reads and builds while the
+/// context is created, for nothing as it were, but of large files more than that (measured:
+/// docs/performance.md). Not of streams, which could not be read again by the host, nor of
+/// compressed text, where all wait for zlib.
+bool device_is_faster(const Options& options, const io::ByteSource& source) {
+  constexpr std::uint64_t bytes_a_core = std::uint64_t{12} << 20;
+  const auto cores = static_cast<std::uint64_t>(thread_count(options.threads));
+  return source.size() && *source.size() >= bytes_a_core * cores;
+}
+
+bool reads_on_device(const Options& options, const std::string& path) {
+  if (io::is_graph_cache(path)) return false;
+  if (options.reader != ReaderChoice::automatic) return options.reader == ReaderChoice::device;
+  if (options.engine == EngineChoice::cpu || options.cache || path == "-") return false;
+  io::ByteSource source(path);
+  return device_is_faster(options, source) &&
+         text_format(options, source, path) == io::GraphFormat::matrix_market;
+}
+
+/// Has the GPU read the text and build the matrix, which stays there.
+LoadedGraph read_on_device(const Options& options, const std::string& path, PhaseClock& clock,
+                           ProgressDisplay& progress, io::Report& report) {
+  io::ByteSource source(path);
+  const io::GraphFormat format = text_format(options, source, path);
+  if (format != io::GraphFormat::matrix_market) {
+    throw UsageError("--reader device: " + source.name() +
+                     " is an edge list, which only the host can read");
+  }
+  io::GraphReader reader = open_graph(options, path, source, format);
+  MatrixMarketSource entries(*reader.matrix_market());
+  gpu::DeviceReader device(entries, {.device = options.device, .threads = options.threads});
+  {
+    const ProgressStep step(progress, [&source] { return bytes_read(source); });
+    device.read();
+  }
+  report.seconds.read = clock.lap();
+  report.seconds.context = device.context_seconds();
+  report.reader = name_of(ReaderChoice::device);
+  report.graph.format = name_of(format);
+  report.graph.source = name_of(options.source);
+  report.graph.entries = device.entry_count();
+  report.graph.symmetric = reader.symmetric();
+  const ProgressStep step(progress,
+                          [&source] { return "building the matrix of " + source.name(); });
+  LoadedGraph graph{.matrix = {}, .device_matrix = device.build(options.source), .labels = {}};
+  report.seconds.build = clock.lap();
+  const gpu::DeviceMatrix& matrix = *graph.device_matrix;
+  report.graph.nodes = matrix.node_count();
+  report.graph.links = matrix.distinct_links();
+  report.graph.dangling = matrix.dangling_count();
+  report.graph.weighted = matrix.weighted();
+  return graph;
+}
+
 io::CachedGraph read_text(const Options& options, const std::string& path, PhaseClock& clock,
                           ProgressDisplay& progress, io::Report& report) {
   io::ByteSource source(path);
@@ -60,6 +117,7 @@ io::CachedGraph read_text(const Options& options, const std::string& path, Phase
     reader.read(options.source);
   }
   report.seconds.read = clock.lap();
+  report.reader = name_of(ReaderChoice::host);
   // Only now: what is wrong with the file comes first.
   require_host_memory(bytes_to_rank(reader.node_count(), reader.link_count(), reader.weighted()));
   io::CachedGraph graph{.info = {.format = format,
@@ -169,10 +227,9 @@ io::CachedGraph read_through_cache(const Options& options, const std::string& pa
   return graph;
 }
 
-}  // namespace
-
-LoadedGraph load_graph(const Options& options, const std::string& path, PhaseClock& clock,
-                       ProgressDisplay& progress, io::Report& report) {
+/// A graph whose matrix is in main memory.
+LoadedGraph load_here(const Options& options, const std::string& path, PhaseClock& clock,
+                      ProgressDisplay& progress, io::Report& report) {
   io::CachedGraph graph = io::is_graph_cache(path) ? read_given_cache(options, path, clock, report)
                           : options.cache
                               ? read_through_cache(options, path, clock, progress, report)
@@ -181,13 +238,38 @@ LoadedGraph load_graph(const Options& options, const std::string& path, PhaseClo
   report.graph.format = name_of(graph.info.format);
   report.graph.source = name_of(graph.info.source_index);
   report.graph.nodes = matrix.node_count();
-  report.graph.smallest_node = label_of(0, graph.labels);
-  report.graph.largest_node = label_of(matrix.node_count() - 1, graph.labels);
   report.graph.entries = graph.info.entries;
   report.graph.links = matrix.distinct_links;
   report.graph.dangling = matrix.dangling.size();
   report.graph.weighted = matrix.weighted();
   report.graph.symmetric = graph.info.symmetric;
+  return {std::move(graph.matrix), {}, std::move(graph.labels)};
+}
+
+}  // namespace
+
+bool is_lack_of_gpu(const std::exception& error) {
+  return dynamic_cast<const gpu::NotCompiled*>(&error) != nullptr ||
+         dynamic_cast<const gpu::NoDevice*>(&error) != nullptr ||
+         dynamic_cast<const OutOfMemory*>(&error) != nullptr;
+}
+
+LoadedGraph load_graph(const Options& options, const std::string& path, PhaseClock& clock,
+                       ProgressDisplay& progress, io::Report& report) {
+  LoadedGraph graph;
+  bool on_device = reads_on_device(options, path);
+  if (on_device) {
+    try {
+      graph = read_on_device(options, path, clock, progress, report);
+    } catch (const std::exception& error) {
+      if (options.reader == ReaderChoice::device || !is_lack_of_gpu(error)) throw;
+      spdlog::info("the host reads the text: {}", error.what());
+      on_device = false;
+    }
+  }
+  if (!on_device) graph = load_here(options, path, clock, progress, report);
+  report.graph.smallest_node = label_of(0, graph.labels);
+  report.graph.largest_node = label_of(static_cast<NodeId>(report.graph.nodes - 1), graph.labels);
   const std::string called =
       graph.labels.empty()
           ? ""
@@ -200,7 +282,7 @@ LoadedGraph load_graph(const Options& options, const std::string& path, PhaseClo
       path == "-" ? "<stdin>" : path, report.graph.nodes, called, report.graph.entries,
       report.graph.links, report.graph.dangling, report.graph.source,
       report.graph.symmetric ? " (symmetric: links both ways)" : "", origin);
-  return {std::move(graph.matrix), std::move(graph.labels)};
+  return graph;
 }
 
 }  // namespace pagerank::app

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <exception>
+#include <optional>
 #include <string>
 
 #include "app/options.hpp"
@@ -7,6 +9,7 @@
 #include "app/progress_display.hpp"
 #include "core/shared_array.hpp"
 #include "core/transition_matrix.hpp"
+#include "gpu/device_reader.hpp"
 #include "io/report.hpp"
 
 namespace pagerank::app {
@@ -14,8 +17,13 @@ namespace pagerank::app {
 /// A graph that is ready to be ranked, and what its nodes are called.
 struct LoadedGraph {
   TransitionMatrix matrix;
-  SharedArray<std::uint64_t> labels;  ///< NodeLabels
+  std::optional<gpu::DeviceMatrix> device_matrix;  ///< Set: the matrix, and the one above is empty.
+  SharedArray<std::uint64_t> labels;               ///< NodeLabels
 };
+
+/// No GPU, or one that has too little memory: what is asked of a GPU without need is then done
+/// here.
+[[nodiscard]] bool is_lack_of_gpu(const std::exception& error);
 
 /// A GRAPH: from its text, from the cache of it that an earlier run left, or from a
 /// graph cache that was given itself. Fills report.graph and the seconds of reading, building and

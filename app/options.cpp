@@ -27,6 +27,9 @@ struct Named {
 
 constexpr std::array<Named<EngineChoice>, 3> engines = {
     {{"auto", EngineChoice::automatic}, {"gpu", EngineChoice::gpu}, {"cpu", EngineChoice::cpu}}};
+constexpr std::array<Named<ReaderChoice>, 3> readers = {{{"auto", ReaderChoice::automatic},
+                                                         {"host", ReaderChoice::host},
+                                                         {"device", ReaderChoice::device}}};
 constexpr std::array<Named<io::GraphFormat>, 2> input_formats = {
     {{"mtx", io::GraphFormat::matrix_market}, {"edges", io::GraphFormat::edge_list}}};
 constexpr std::array<Named<ProgressChoice>, 3> progress_choices = {
@@ -76,6 +79,9 @@ po::options_description visible_options() {
       ("source", text("INDEX", "row"),
        "which index of an entry (i, j), or a line 'i j', is the link's source: row (a link from i "
        "to j) or column")  //
+      ("reader", text("R", "auto"),
+       "who parses the text: host, or device (the GPU; Matrix Market files only); auto: the GPU "
+       "where the file is large")  //
       ("assignment", po::bool_switch(),
        "the classroom PageRank assignment: --source column --dangling error")  //
       ("cache", po::bool_switch(),
@@ -169,6 +175,15 @@ void read_solver(const po::variables_map& given, Options& options) {
   options.engine = value_in(engines, "--engine", text_of(given, "engine"));
   options.device = static_cast<int>(whole_number(given, "device", 0, most_int));
   options.kernel = text_of(given, "kernel");
+  options.reader = value_in(readers, "--reader", text_of(given, "reader"));
+  if (options.reader == ReaderChoice::device) {
+    if (options.engine == EngineChoice::cpu) {
+      throw UsageError("--reader device leaves the graph on the GPU, --engine cpu needs it here");
+    }
+    if (options.cache) {
+      throw UsageError("--reader device leaves the graph on the GPU, --cache needs it here");
+    }
+  }
   if (options.engine == EngineChoice::cpu && options.kernel != "auto") {
     throw UsageError("--kernel chooses among the GPU's kernels, --engine cpu has none");
   }
@@ -353,6 +368,9 @@ std::string help_text() {
 
 const char* name_of(EngineChoice engine) {
   return name_in(engines, engine);
+}
+const char* name_of(ReaderChoice reader) {
+  return name_in(readers, reader);
 }
 const char* name_of(io::GraphFormat format) {
   return name_in(input_formats, format);

@@ -21,6 +21,8 @@ class UsageError : public std::runtime_error {
 };
 
 enum class EngineChoice { automatic, gpu, cpu };
+/// Who turns the text of a graph into links.
+enum class ReaderChoice { automatic, host, device };
 enum class ProgressChoice { automatic, always, never };
 
 /// What the command line asks for, checked and with the defaults filled in.
@@ -39,6 +41,7 @@ struct Options {
   Problem problem;
 
   EngineChoice engine = EngineChoice::automatic;
+  ReaderChoice reader = ReaderChoice::automatic;
   int device = 0;
   int threads = 0;  ///< 0: all.
   std::string kernel = "auto";
@@ -67,6 +70,7 @@ struct Options {
 [[nodiscard]] std::string help_text();
 
 [[nodiscard]] const char* name_of(EngineChoice engine);
+[[nodiscard]] const char* name_of(ReaderChoice reader);
 [[nodiscard]] const char* name_of(io::GraphFormat format);
 [[nodiscard]] const char* name_of(SourceIndex source);
 [[nodiscard]] const char* name_of(Precision precision);

@@ -33,6 +33,7 @@ io::Report begin_report(const Options& options, const std::string& path) {
                     .assignment = options.assignment,
                     .source = name_of(options.source),
                     .engine = name_of(options.engine),
+                    .reader = name_of(options.reader),
                     .device = options.device,
                     .kernel = options.kernel,
                     .precision = options.precision ? name_of(*options.precision) : "auto",
@@ -80,9 +81,29 @@ class SolveStatus {
   Progress progress_{};
 };
 
-Solution solve(const Options& options, const LoadedGraph& graph, PhaseClock& clock,
-               ProgressDisplay& progress_display, io::Report& report) try {
-  const ChosenEngine chosen = choose_engine(options, graph.matrix);
+/// The graph, and its engine. A graph that the GPU read without need, and for whose engine it then
+/// has too little memory, is read again by the host.
+ChosenEngine load_and_prepare(const Options& options, const std::string& path, PhaseClock& clock,
+                              ProgressDisplay& progress, io::Report& report, LoadedGraph& graph) {
+  std::future<void> context = create_context_for(options, path);
+  graph = load_graph(options, path, clock, progress, report);
+  if (context.valid()) context.wait();
+  try {
+    return choose_engine(options, graph);
+  } catch (const std::exception& error) {
+    if (!graph.device_matrix || options.reader == ReaderChoice::device || !is_lack_of_gpu(error)) {
+      throw;
+    }
+    spdlog::info("the host reads the text again: {}", error.what());
+  }
+  Options by_host = options;
+  by_host.reader = ReaderChoice::host;
+  graph = load_graph(by_host, path, clock, progress, report);
+  return choose_engine(by_host, graph);
+}
+
+Solution solve(const Options& options, const ChosenEngine& chosen, const LoadedGraph& graph,
+               PhaseClock& clock, ProgressDisplay& progress_display, io::Report& report) try {
   report.engine = chosen.name;
   report.device = chosen.engine->device();
   report.kernel = chosen.kernel;
@@ -166,10 +187,9 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
   PhaseClock clock;
   ProgressDisplay progress(shows_progress(options));
   io::Report report = begin_report(options, path);
-  std::future<void> context = create_context_for(options, path);
-  const LoadedGraph graph = load_graph(options, path, clock, progress, report);
-  if (context.valid()) context.wait();
-  const Solution solution = solve(options, graph, clock, progress, report);
+  LoadedGraph graph;
+  const ChosenEngine chosen = load_and_prepare(options, path, clock, progress, report, graph);
+  const Solution solution = solve(options, chosen, graph, clock, progress, report);
 
   const std::string output = options.output_path(path);
   const bool rank_all = !output.empty() && io::is_ranked(options.output_format());

@@ -2,22 +2,24 @@
 
 #include <cmath>
 
+#include "core/host_device.hpp"
+
 namespace pagerank {
 
 /// Neumaier's compensated sum (ZAMM 54, 1974): the rounding errors of the additions are added up
 /// beside the sum, so its relative error for terms >= 0 does not grow with their number.
 class CompensatedSum {
  public:
-  void add(double term) {
+  PAGERANK_HOST_DEVICE void add(double term) {
     const double sum = sum_ + term;
-    error_ += std::abs(sum_) >= std::abs(term) ? (sum_ - sum) + term : (term - sum) + sum_;
+    error_ += std::fabs(sum_) >= std::fabs(term) ? (sum_ - sum) + term : (term - sum) + sum_;
     sum_ = sum;
   }
   CompensatedSum& operator+=(double term) {
     add(term);
     return *this;
   }
-  [[nodiscard]] double value() const { return sum_ + error_; }
+  [[nodiscard]] PAGERANK_HOST_DEVICE double value() const { return sum_ + error_; }
 
  private:
   double sum_ = 0;

@@ -36,6 +36,17 @@ class Event {
   void record(cudaStream_t stream) { PAGERANK_CUDA(cudaEventRecord(event_, stream)); }
   /// Returns at once if it was never recorded.
   void wait() const { PAGERANK_CUDA(cudaEventSynchronize(event_)); }
+  /// Whether wait() would return at once.
+  [[nodiscard]] bool reached() const {
+    const cudaError_t state = cudaEventQuery(event_);
+    if (state == cudaErrorNotReady) {
+      cudaGetLastError();  // no error, but kept as if it were one: clear it
+      return false;
+    }
+    PAGERANK_CUDA(state);
+    return true;
+  }
+  [[nodiscard]] cudaEvent_t get() const { return event_; }
   /// Device time between the two, both reached.
   [[nodiscard]] double seconds_since(const Event& earlier) const {
     float milliseconds = 0;

@@ -5,6 +5,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
+#include <cuda/functional>
 #include <cuda/std/functional>
 
 #include "gpu/csr_view.cuh"
@@ -33,6 +34,14 @@ class DeviceAlgorithms {
   void inclusive_sum(const In* in, Out* out, std::uint64_t count) {
     call([&](void* scratch, std::size_t& bytes) {
       return cub::DeviceScan::InclusiveSum(scratch, bytes, in, out, count, stream_);
+    });
+  }
+  /// In place: out[i] = the least of in[0 .. i].
+  template <class Iterator>
+  void inclusive_min(Iterator elements, std::uint64_t count) {
+    call([&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceScan::InclusiveScan(scratch, bytes, elements, elements, cuda::minimum<>{},
+                                            count, stream_);
     });
   }
   /// Stable, by bits [begin, end) of the keys.

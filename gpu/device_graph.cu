@@ -1,5 +1,9 @@
 #include "gpu/device_graph.cuh"
 
+#include <utility>
+
+#include "gpu/cuda_handles.cuh"
+
 namespace pagerank::gpu {
 namespace {
 
@@ -8,6 +12,12 @@ __global__ void spread(const NodeId* column_indices, EdgeIndex links,
                        const double* inverse_out_weight, T* values) {
   const std::uint64_t k = global_thread_index();
   if (k < links) values[k] = static_cast<T>(inverse_out_weight[column_indices[k]]);
+}
+
+template <class T>
+__global__ void narrow(const double* from, EdgeIndex count, T* to) {
+  const std::uint64_t k = global_thread_index();
+  if (k < count) to[k] = static_cast<T>(from[k]);
 }
 
 template <class T>
@@ -50,24 +60,41 @@ template void spread_inverse_out_weight(const NodeId*, EdgeIndex, const double*,
 
 template <class T>
 DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring)
-    : column_indices_(matrix.in_links.column_indices.size()),
-      exact_values_(matrix.in_links.values.size()),
-      values_(std::is_same_v<T, double> ? 0 : matrix.in_links.values.size()) {
+    : values_(std::is_same_v<T, double> ? 0 : matrix.in_links.values.size()) {
+  const auto uploaded = std::make_shared<DeviceTransitionMatrix>();
+  matrix_ = uploaded;
+  uploaded->column_indices = DeviceBuffer<NodeId>(matrix.in_links.column_indices.size());
+  uploaded->values = DeviceBuffer<double>(matrix.in_links.values.size());
+  uploaded->dangling = matrix.dangling.size();
+  if (!matrix.dangling.empty()) uploaded->first_dangling = matrix.dangling.front();
+  uploaded->distinct_links = matrix.distinct_links;
   ring.expect(bytes(matrix));
-  inverse_out_weight_ = ring.upload<double>(std::span(matrix.inverse_out_weight));
-  row_offsets_ = ring.upload<EdgeIndex>(std::span(matrix.in_links.row_offsets));
+  uploaded->inverse_out_weight = ring.upload<double>(std::span(matrix.inverse_out_weight));
+  uploaded->row_offsets = ring.upload<EdgeIndex>(std::span(matrix.in_links.row_offsets));
   int device = 0;
   PAGERANK_CUDA(cudaGetDevice(&device));
-  const auto upload_links = [this, &matrix, &ring, device] {
+  const auto upload_links = [&matrix, &ring, uploaded, narrow = values_.data(), device] {
     PAGERANK_CUDA(cudaSetDevice(device));
     const std::span values(matrix.in_links.values);
-    ring.copy(std::span(matrix.in_links.column_indices), column_indices_.data());
-    ring.copy(values, exact_values_.data());
-    if constexpr (!std::is_same_v<T, double>) ring.copy(values, values_.data());
+    ring.copy(std::span(matrix.in_links.column_indices), uploaded->column_indices.data());
+    ring.copy(values, uploaded->values.data());
+    if constexpr (!std::is_same_v<T, double>) ring.copy(values, narrow);
   };
   constexpr EdgeIndex worth_a_thread = 1 << 22;
   links_arrived_ = std::async(
       link_count() < worth_a_thread ? std::launch::deferred : std::launch::async, upload_links);
+}
+
+template <class T>
+DeviceGraph<T>::DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix)
+    : matrix_(std::move(matrix)), values_(std::is_same_v<T, double> ? 0 : matrix_->values.size()) {
+  if (values_.size() == 0) return;
+  constexpr unsigned block_size = 256;
+  const Stream stream;
+  narrow<<<blocks_for(values_.size(), block_size), block_size, 0, stream>>>(
+      matrix_->values.data(), values_.size(), values_.data());
+  PAGERANK_CUDA_LAUNCHED(narrow);
+  stream.wait();
 }
 
 template class DeviceGraph<float>;

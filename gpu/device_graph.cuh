@@ -1,11 +1,13 @@
 #pragma once
 
 #include <future>
+#include <memory>
 #include <type_traits>
 
 #include "core/transition_matrix.hpp"
 #include "gpu/csr_view.cuh"
 #include "gpu/device_buffer.cuh"
+#include "gpu/device_matrix.cuh"
 #include "gpu/transfer_ring.cuh"
 
 namespace pagerank::gpu {
@@ -29,23 +31,29 @@ class DeviceGraph {
  public:
   /// `matrix` and `ring` are used until someone has asked for the links.
   DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring);
+
+  /// Of a matrix that is there already.
+  explicit DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix);
   DeviceGraph(const DeviceGraph&) = delete;
   DeviceGraph& operator=(const DeviceGraph&) = delete;
 
-  /// What the constructor will allocate.
+  /// What the constructors will allocate.
   [[nodiscard]] static std::size_t bytes(const TransitionMatrix& matrix) {
-    const std::size_t value_bytes = sizeof(double) + (std::is_same_v<T, double> ? 0 : sizeof(T));
     return (std::size_t{matrix.node_count()} + 1) * sizeof(EdgeIndex) +
-           matrix.link_count() * (sizeof(NodeId) + (matrix.weighted() ? value_bytes : 0)) +
-           matrix.node_count() * sizeof(double);
+           matrix.link_count() * (sizeof(NodeId) + (matrix.weighted() ? sizeof(double) : 0)) +
+           matrix.node_count() * sizeof(double) + value_bytes(matrix);
+  }
+  [[nodiscard]] static std::size_t bytes(const DeviceTransitionMatrix& matrix) {
+    return value_bytes(matrix);
   }
 
-  [[nodiscard]] std::uint64_t node_count() const { return inverse_out_weight_.size(); }
-  [[nodiscard]] EdgeIndex link_count() const { return column_indices_.size(); }
+  [[nodiscard]] std::uint64_t node_count() const { return matrix_->node_count(); }
+  [[nodiscard]] EdgeIndex link_count() const { return matrix_->link_count(); }
 
   /// Whether in_links() has values.
   [[nodiscard]] bool has_values() const {
-    return (std::is_same_v<T, double> ? exact_values_.size() : values_.size()) > 0;
+    return (std::is_same_v<T, double> ? stored_values_.size() + matrix_->values.size()
+                                      : values_.size()) > 0;
   }
 
   /// The in-links with values in T: what an iteration multiplies with.
@@ -57,42 +65,47 @@ class DeviceGraph {
     }
   }
   /// The in-links with values in double: what certifies the result.
-  [[nodiscard]] CsrView<double> exact_in_links() const { return view(exact_values_.data()); }
+  [[nodiscard]] CsrView<double> exact_in_links() const {
+    return view(stored_values_.size() > 0 ? stored_values_.data() : matrix_->values.data());
+  }
 
   /// Gives an unweighted graph the values array that it does without: what in_links() then
   /// multiplies is B itself. For benchmarks of kernels that read values.
   void store_values(cudaStream_t stream) {
-    links_arrived_.get();
     DeviceBuffer<T> values(link_count());
-    spread_inverse_out_weight(column_indices_.data(), link_count(), inverse_out_weight_.data(),
+    spread_inverse_out_weight(view<T>(nullptr).column_indices, link_count(), inverse_out_weight(),
                               values.data(), stream);
     if constexpr (std::is_same_v<T, double>) {
-      exact_values_ = std::move(values);
+      stored_values_ = std::move(values);
     } else {
       values_ = std::move(values);
     }
   }
 
   [[nodiscard]] std::vector<EdgeIndex> download_row_offsets() const {
-    return row_offsets_.download();
+    return matrix_->row_offsets.download();
   }
 
-  [[nodiscard]] const EdgeIndex* row_offsets() const { return row_offsets_.data(); }
-  [[nodiscard]] const double* inverse_out_weight() const { return inverse_out_weight_.data(); }
+  [[nodiscard]] const EdgeIndex* row_offsets() const { return matrix_->row_offsets.data(); }
+  [[nodiscard]] const double* inverse_out_weight() const {
+    return matrix_->inverse_out_weight.data();
+  }
 
  private:
+  template <class Matrix>
+  [[nodiscard]] static std::size_t value_bytes(const Matrix& matrix) {
+    return matrix.weighted() && !std::is_same_v<T, double> ? matrix.link_count() * sizeof(T) : 0;
+  }
   template <class Value>
   [[nodiscard]] CsrView<Value> view(const Value* values) const {
-    links_arrived_.get();
-    return {node_count(), link_count(), row_offsets_.data(), column_indices_.data(), values};
+    if (links_arrived_.valid()) links_arrived_.get();
+    return {node_count(), link_count(), row_offsets(), matrix_->column_indices.data(), values};
   }
 
-  DeviceBuffer<double> inverse_out_weight_;
-  DeviceBuffer<EdgeIndex> row_offsets_;
-  DeviceBuffer<NodeId> column_indices_;
-  DeviceBuffer<double> exact_values_;
-  DeviceBuffer<T> values_;  ///< Where T is not double.
-  std::shared_future<void> links_arrived_;
+  std::shared_ptr<const DeviceTransitionMatrix> matrix_;
+  DeviceBuffer<double> stored_values_;      ///< See store_values().
+  DeviceBuffer<T> values_;                  ///< Where T is not double.
+  std::shared_future<void> links_arrived_;  ///< Of a matrix that is uploaded.
 };
 
 extern template class DeviceGraph<float>;

@@ -9,6 +9,7 @@
 #include "core/parallel.hpp"
 #include "gpu/cuda_handles.cuh"
 #include "gpu/device.cuh"
+#include "gpu/device_sampler.cuh"
 #include "gpu/iteration_loop.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/rank_update.cuh"
@@ -46,20 +47,21 @@ constexpr double float_resolution = 0x1p-18;
 template <class T>
 class PreparedGraph {
  public:
-  PreparedGraph(const TransitionMatrix& matrix, const SpmvKernel& kernel,
-                const EngineOptions& options)
+  /// `make_graph(ring)` is the graph.
+  template <class MakeGraph>
+  PreparedGraph(const MakeGraph& make_graph, const SpmvKernel& kernel, const EngineOptions& options)
       : mixed_(options.precision == Precision::mixed),
         ring_(options.threads),
-        graph_(matrix, ring_),
+        graph_(make_graph(ring_)),
         spmv_(kernel.make<T>(graph_, stream_)),
         residual_(graph_.exact_in_links(), graph_.inverse_out_weight(), stream_),
-        out_weight_(matrix.node_count()),
-        x_(matrix.node_count()),
-        y_(matrix.node_count()),
-        z_(matrix.node_count()),
-        source_(mixed_ ? matrix.node_count() : 0),
+        out_weight_(graph_.node_count()),
+        x_(graph_.node_count()),
+        y_(graph_.node_count()),
+        z_(graph_.node_count()),
+        source_(mixed_ ? graph_.node_count() : 0),
         sums_(2),
-        block_sums_(update_blocks(matrix.node_count())),
+        block_sums_(update_blocks(graph_.node_count())),
         scalars_(scalar_sets),
         base_(1),
         loop_(queue_with(ranks, nullptr), sums_.data(), options.device_loop) {
@@ -71,7 +73,8 @@ class PreparedGraph {
     }
   }
 
-  [[nodiscard]] static std::size_t bytes(const TransitionMatrix& matrix, const SpmvKernel& kernel) {
+  template <class Matrix>
+  [[nodiscard]] static std::size_t bytes(const Matrix& matrix, const SpmvKernel& kernel) {
     return DeviceGraph<T>::bytes(matrix) + kernel.extra_bytes(matrix, sizeof(T)) +
            Residual::bytes(matrix) + matrix.node_count() * (sizeof(double) + 4 * sizeof(T)) +
            (2 + most_sum_blocks) * sizeof(NodeSums);
@@ -240,25 +243,20 @@ class Engine::Impl {
  public:
   Impl(const TransitionMatrix& matrix, const EngineOptions& options) : device_(options.device) {
     if (matrix.node_count() == 0) throw std::invalid_argument("the graph has no nodes");
-    const bool automatic = options.kernel.empty() || options.kernel == automatic_kernel;
-    kernel_ = &find_spmv_kernel(
-        automatic ? choose_kernel(matrix, options.precision, options.expected) : options.kernel);
+    choose_kernel_for(HostSampler(matrix), options);
     name_ = enter_device(device_);
-    if (!matrix.dangling.empty()) {
-      first_dangling_ = matrix.dangling.front();
-      dangling_count_ = matrix.dangling.size();
-    }
-    const SpmvKernel& modest = find_spmv_kernel(modest_kernel);
-    const bool may_fail = automatic && kernel_ != &modest;
-    try {
-      prepare(matrix, options);
-      return;
-    } catch (const KernelRefused&) {
-      if (!may_fail) throw;
-    } catch (const OutOfMemory&) {
-      if (!may_fail) throw;
-    }
-    kernel_ = &modest;
+    dangling_count_ = matrix.dangling.size();
+    if (dangling_count_ > 0) first_dangling_ = matrix.dangling.front();
+    prepare(matrix, options);
+  }
+
+  Impl(std::shared_ptr<const DeviceTransitionMatrix> matrix, const EngineOptions& options)
+      : device_(options.device) {
+    if (matrix->node_count() == 0) throw std::invalid_argument("the graph has no nodes");
+    name_ = enter_device(device_);
+    choose_kernel_for(DeviceSampler(*matrix), options);
+    dangling_count_ = matrix->dangling;
+    first_dangling_ = matrix->first_dangling;
     prepare(matrix, options);
   }
 
@@ -284,21 +282,54 @@ class Engine::Impl {
   /// Takes every graph and hardly more memory than that.
   static constexpr std::string_view modest_kernel = "balanced";
 
-  void prepare(const TransitionMatrix& matrix, const EngineOptions& options) {
+  void choose_kernel_for(const MatrixSampler& matrix, const EngineOptions& options) {
+    automatic_ = options.kernel.empty() || options.kernel == automatic_kernel;
+    kernel_ = &find_spmv_kernel(
+        automatic_ ? choose_kernel(matrix, options.precision, options.expected) : options.kernel);
+  }
+
+  /// With the kernel that was chosen, or the modest one instead, where nobody asked for it.
+  template <class Matrix>
+  void prepare(const Matrix& matrix, const EngineOptions& options) {
+    const SpmvKernel& modest = find_spmv_kernel(modest_kernel);
+    const bool may_fail = automatic_ && kernel_ != &modest;
+    try {
+      prepare_with_kernel(matrix, options);
+      return;
+    } catch (const KernelRefused&) {
+      if (!may_fail) throw;
+    } catch (const OutOfMemory&) {
+      if (!may_fail) throw;
+    }
+    kernel_ = &modest;
+    prepare_with_kernel(matrix, options);
+  }
+  template <class Matrix>
+  void prepare_with_kernel(const Matrix& matrix, const EngineOptions& options) {
     if (options.precision == Precision::float64) {
-      prepare(double_, matrix, options);
+      prepare_as(double_, matrix, options);
     } else {
-      prepare(single_, matrix, options);
+      prepare_as(single_, matrix, options);
     }
   }
   template <class T>
-  void prepare(std::unique_ptr<PreparedGraph<T>>& prepared, const TransitionMatrix& matrix,
-               const EngineOptions& options) {
+  void prepare_as(std::unique_ptr<PreparedGraph<T>>& prepared, const TransitionMatrix& matrix,
+                  const EngineOptions& options) {
     require_device_memory(name_, PreparedGraph<T>::bytes(matrix, *kernel_), options.memory_limit);
-    prepared = std::make_unique<PreparedGraph<T>>(matrix, *kernel_, options);
+    const auto upload = [&](TransferRing& ring) { return DeviceGraph<T>(matrix, ring); };
+    prepared = std::make_unique<PreparedGraph<T>>(upload, *kernel_, options);
+  }
+  template <class T>
+  void prepare_as(std::unique_ptr<PreparedGraph<T>>& prepared,
+                  const std::shared_ptr<const DeviceTransitionMatrix>& matrix,
+                  const EngineOptions& options) {
+    require_device_memory(name_, PreparedGraph<T>::bytes(*matrix, *kernel_), options.memory_limit);
+    const auto take = [&](TransferRing&) { return DeviceGraph<T>(matrix); };
+    prepared = std::make_unique<PreparedGraph<T>>(take, *kernel_, options);
   }
 
-  const SpmvKernel* kernel_;
+  bool automatic_ = false;  ///< Nobody asked for the kernel.
+  const SpmvKernel* kernel_ = nullptr;
   int device_;
   std::string name_;
   NodeId first_dangling_ = 0;
@@ -309,6 +340,9 @@ class Engine::Impl {
 
 Engine::Engine(const TransitionMatrix& matrix, const EngineOptions& options)
     : impl_(std::make_unique<Impl>(matrix, options)) {}
+Engine::Engine(DeviceMatrix matrix, const EngineOptions& options)
+    : impl_(std::make_unique<Impl>(
+          std::shared_ptr<const DeviceTransitionMatrix>(matrix.take_arrays()), options)) {}
 Engine::~Engine() = default;
 Solution Engine::solve(const Problem& problem, const SolveOptions& options) {
   return impl_->solve(problem, options);

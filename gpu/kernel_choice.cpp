@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <span>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -23,39 +22,60 @@ std::size_t distinct(std::vector<std::uint64_t>& numbers) {
   return static_cast<std::size_t>(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
 }
 
-double sample_sectors(const CsrMatrix& links, std::size_t value_bytes) {
+/// out[i] = at(i) for i < count, by all threads: each may be a miss of all caches.
+template <class T, class At>
+std::vector<T> gather(std::size_t count, At at) {
+  std::vector<T> out(count);
+  constexpr std::size_t piece = 4096;
+  parallel_for((count + piece - 1) / piece, thread_count(0), [&](std::size_t p) {
+    for (std::size_t i = p * piece; i < std::min(count, (p + 1) * piece); ++i) out[i] = at(i);
+  });
+  return out;
+}
+
+double sample_sectors(const MatrixSampler& matrix, std::size_t value_bytes) {
   constexpr std::size_t stretches = 16, length = 4096;
-  const std::span<const NodeId> columns(links.column_indices);
-  std::array<std::size_t, stretches> sectors{}, seen{};
+  const EdgeIndex stride = matrix.link_count() / stretches;
+  const std::size_t seen = std::min<EdgeIndex>(length, stride);
+  std::vector<EdgeIndex> links(stretches * seen);
+  for (std::size_t i = 0; i < links.size(); ++i) links[i] = i / seen * stride + i % seen;
+  const std::vector<NodeId> columns = matrix.columns(links);
+  std::array<std::size_t, stretches> sectors{};
   parallel_for(stretches, thread_count(0), [&](std::size_t s) {
-    const std::size_t begin = columns.size() / stretches * s;
-    std::vector<std::uint64_t> touched;
-    for (const NodeId column : columns.subspan(begin, std::min(length, columns.size() - begin))) {
-      touched.push_back(column * value_bytes / sector_bytes);
+    std::vector<std::uint64_t> touched(seen);
+    for (std::size_t i = 0; i < seen; ++i) {
+      touched[i] = columns[s * seen + i] * value_bytes / sector_bytes;
     }
-    seen[s] = touched.size();
     sectors[s] = distinct(touched);
   });
   return static_cast<double>(std::accumulate(sectors.begin(), sectors.end(), std::size_t{0})) /
-         static_cast<double>(std::accumulate(seen.begin(), seen.end(), std::size_t{0}));
+         static_cast<double>(links.size());
+}
+
+/// Some nodes, evenly apart.
+std::vector<NodeId> sample_nodes(const MatrixSampler& matrix, std::uint64_t most) {
+  const std::uint64_t stride = (matrix.node_count() + most - 1) / most;
+  std::vector<NodeId> nodes;
+  for (std::uint64_t node = 0; node < matrix.node_count(); node += stride) {
+    nodes.push_back(static_cast<NodeId>(node));
+  }
+  return nodes;
 }
 
 /// About where nodes stand when ordered by falling out-weight, from a sample of them.
 class WeightOrder {
  public:
-  explicit WeightOrder(const TransitionMatrix& matrix) : matrix_(matrix) {
-    constexpr std::size_t most = 1 << 12;
-    const std::size_t nodes = matrix.node_count(), stride = (nodes + most - 1) / most;
-    for (std::size_t node = 0; node < nodes; node += stride) {
-      sample_.push_back(key(matrix.inverse_out_weight[node]));
+  explicit WeightOrder(const MatrixSampler& matrix) : nodes_(matrix.node_count()) {
+    for (const double inverse : matrix.inverse_out_weights(sample_nodes(matrix, 1 << 12))) {
+      sample_.push_back(key(inverse));
     }
     std::sort(sample_.begin(), sample_.end());
   }
   /// In [0, 1).
-  [[nodiscard]] double place(NodeId node) const {
+  [[nodiscard]] double place(NodeId node, double inverse_out_weight) const {
     const auto [begin, end] =
-        std::equal_range(sample_.begin(), sample_.end(), key(matrix_.inverse_out_weight[node]));
-    const double among_equals = static_cast<double>(node) / matrix_.node_count();
+        std::equal_range(sample_.begin(), sample_.end(), key(inverse_out_weight));
+    const double among_equals = static_cast<double>(node) / static_cast<double>(nodes_);
     return (static_cast<double>(begin - sample_.begin()) +
             static_cast<double>(end - begin) * among_equals) /
            static_cast<double>(sample_.size());
@@ -63,64 +83,72 @@ class WeightOrder {
 
  private:
   static double key(double inverse) { return inverse > 0 ? inverse : HUGE_VAL; }
-  const TransitionMatrix& matrix_;
+  std::uint64_t nodes_;
   std::vector<double> sample_;
 };
 
 struct Runs {
   double as_numbered, by_weight;  ///< Per link.
 };
-Runs sample_runs(const TransitionMatrix& matrix, std::size_t value_bytes) {
-  constexpr std::size_t rows = 256, most_columns = 1024;
-  const CsrMatrix& links = matrix.in_links;
+Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
+  constexpr std::size_t most_rows = 256, most_columns = 1024;
+  std::vector<EdgeIndex> links(most_rows);
+  for (std::size_t r = 0; r < most_rows; ++r) {
+    links[r] = matrix.link_count() / most_rows * r;  // so that each link counts alike
+  }
+  const std::vector<MatrixSampler::Row> rows = matrix.rows_of(links);
+  // Of long rows a part is enough to see nearly all windows.
+  std::vector<std::size_t> begins = {0};
+  links.clear();
+  for (const auto& [begin, end] : rows) {
+    const EdgeIndex stride = (end - begin + most_columns - 1) / most_columns;
+    for (EdgeIndex k = begin; k < end; k += stride) links.push_back(k);
+    begins.push_back(links.size());
+  }
+  const std::vector<NodeId> columns = matrix.columns(links);
+  const std::vector<double> inverses = matrix.inverse_out_weights(columns);
+
   const std::size_t window_size = window_bytes / value_bytes;
   const double windows =
       static_cast<double>(matrix.node_count()) / static_cast<double>(window_size);
   const WeightOrder order(matrix);
-  std::array<Runs, rows> of_row{};
-  parallel_for(rows, thread_count(0), [&](std::size_t r) {
-    const EdgeIndex link = matrix.link_count() / rows * r;  // so that each link counts alike
-    const auto end = std::upper_bound(links.row_offsets.begin(), links.row_offsets.end(), link);
-    const std::span<const NodeId> columns =
-        std::span(links.column_indices).subspan(*(end - 1), *end - *(end - 1));
-    // Of long rows a part is enough to see nearly all windows.
-    const std::size_t stride = (columns.size() + most_columns - 1) / most_columns;
+  std::array<Runs, most_rows> of_row{};
+  parallel_for(most_rows, thread_count(0), [&](std::size_t r) {
     std::vector<std::uint64_t> numbered, weighed;
-    for (std::size_t k = 0; k < columns.size(); k += stride) {
+    for (std::size_t k = begins[r]; k < begins[r + 1]; ++k) {
       numbered.push_back(columns[k] / window_size);
-      weighed.push_back(static_cast<std::uint64_t>(order.place(columns[k]) * windows));
+      weighed.push_back(static_cast<std::uint64_t>(order.place(columns[k], inverses[k]) * windows));
     }
-    const auto length = static_cast<double>(columns.size());
+    const auto length = static_cast<double>(rows[r].end - rows[r].begin);
     of_row[r] = {static_cast<double>(distinct(numbered)) / length,
                  static_cast<double>(distinct(weighed)) / length};
   });
   Runs runs{0, 0};
   for (const Runs& row : of_row) {
-    runs.as_numbered += row.as_numbered / rows;
-    runs.by_weight += row.by_weight / rows;
+    runs.as_numbered += row.as_numbered / most_rows;
+    runs.by_weight += row.by_weight / most_rows;
   }
   return runs;
 }
 
-double sample_isolated(const TransitionMatrix& matrix) {
-  constexpr std::size_t most = 1 << 14;
-  const std::size_t nodes = matrix.node_count(), stride = (nodes + most - 1) / most;
-  std::size_t seen = 0, isolated = 0;
-  for (std::size_t node = 0; node < nodes; node += stride, ++seen) {
-    const std::span offsets(matrix.in_links.row_offsets);
-    if (offsets[node] == offsets[node + 1] && matrix.inverse_out_weight[node] == 0) ++isolated;
-  }
-  return static_cast<double>(isolated) / static_cast<double>(seen);
+double sample_isolated(const MatrixSampler& matrix) {
+  const std::vector<NodeId> nodes = sample_nodes(matrix, 1 << 14);
+  const std::vector<EdgeIndex> in_links = matrix.in_degrees(nodes);
+  const std::vector<double> inverses = matrix.inverse_out_weights(nodes);
+  std::size_t isolated = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) isolated += in_links[i] == 0 && inverses[i] == 0;
+  return static_cast<double>(isolated) / static_cast<double>(nodes.size());
 }
 
 /// A random walk forgets where it came from the faster, the more ways lead on; and slowly if it
 /// stays near.
-double estimate_mixing(const TransitionMatrix& matrix, double runs_as_numbered) {
+double estimate_mixing(const MatrixSampler& matrix, double runs_as_numbered) {
   constexpr EdgeIndex samples = 4096;
+  std::vector<EdgeIndex> links(samples);
+  for (EdgeIndex s = 0; s < samples; ++s) links[s] = matrix.link_count() / samples * s;
   double sum = 0;
-  for (EdgeIndex s = 0; s < samples; ++s) {
-    const EdgeIndex link = matrix.link_count() / samples * s;
-    sum += std::min(1.0, matrix.inverse_out_weight[matrix.in_links.column_indices[link]]);
+  for (const double inverse : matrix.inverse_out_weights(matrix.columns(links))) {
+    sum += std::min(1.0, inverse);
   }
   return std::clamp(std::max(std::sqrt(sum / samples), 0.8 * (1 - runs_as_numbered)), 0.1, 1.0);
 }
@@ -152,11 +180,33 @@ constexpr double launches = 8e-6;
 
 }  // namespace
 
-GraphShape measure_shape(const TransitionMatrix& matrix, std::size_t value_bytes) {
+std::vector<MatrixSampler::Row> HostSampler::rows_of(const std::vector<EdgeIndex>& links) const {
+  const auto& offsets = matrix_.in_links.row_offsets;
+  return gather<Row>(links.size(), [&](std::size_t i) {
+    const EdgeIndex* const end = std::upper_bound(offsets.begin(), offsets.end(), links[i]);
+    return Row{end[-1], *end};
+  });
+}
+std::vector<NodeId> HostSampler::columns(const std::vector<EdgeIndex>& links) const {
+  return gather<NodeId>(links.size(),
+                        [&](std::size_t i) { return matrix_.in_links.column_indices[links[i]]; });
+}
+std::vector<EdgeIndex> HostSampler::in_degrees(const std::vector<NodeId>& nodes) const {
+  const auto& offsets = matrix_.in_links.row_offsets;
+  return gather<EdgeIndex>(nodes.size(), [&](std::size_t i) {
+    return offsets[std::size_t{nodes[i]} + 1] - offsets[nodes[i]];
+  });
+}
+std::vector<double> HostSampler::inverse_out_weights(const std::vector<NodeId>& nodes) const {
+  return gather<double>(nodes.size(),
+                        [&](std::size_t i) { return matrix_.inverse_out_weight[nodes[i]]; });
+}
+
+GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes) {
   GraphShape shape{
       .nodes = matrix.node_count(), .links = matrix.link_count(), .weighted = matrix.weighted()};
   if (shape.links == 0) return shape;
-  shape.sectors_per_link = sample_sectors(matrix.in_links, value_bytes);
+  shape.sectors_per_link = sample_sectors(matrix, value_bytes);
   const Runs runs = sample_runs(matrix, value_bytes);
   // The rule of node_order.cu.
   shape.runs_per_link = runs.by_weight < 0.8 * runs.as_numbered ? runs.by_weight : runs.as_numbered;
@@ -190,7 +240,7 @@ double expected_iterations(const GraphShape& shape, double alpha, double toleran
   return 1 + std::min(1000.0, std::log(change) / std::log(alpha * shape.mixing));
 }
 
-std::string_view choose_kernel(const TransitionMatrix& matrix, Precision precision,
+std::string_view choose_kernel(const MatrixSampler& matrix, Precision precision,
                                const ExpectedWork& work) {
   if (matrix.link_count() < least_links) return "balanced";
   const std::size_t value_bytes = precision == Precision::float64 ? sizeof(double) : sizeof(float);

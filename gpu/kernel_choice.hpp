@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "core/transition_matrix.hpp"
 #include "core/types.hpp"
@@ -30,8 +31,55 @@ struct GraphShape {
   double mixing = 1;
 };
 
+/// Looks at parts of a matrix, wherever it lies: many at once, for each look may be a trip to the
+/// device.
+class MatrixSampler {
+ public:
+  MatrixSampler() = default;
+  MatrixSampler(const MatrixSampler&) = delete;
+  MatrixSampler& operator=(const MatrixSampler&) = delete;
+  virtual ~MatrixSampler() = default;
+
+  [[nodiscard]] virtual std::uint64_t node_count() const = 0;
+  [[nodiscard]] virtual EdgeIndex link_count() const = 0;
+  [[nodiscard]] virtual bool weighted() const = 0;
+
+  struct Row {
+    EdgeIndex begin, end;
+  };
+  /// The links of the rows that these links lie in.
+  [[nodiscard]] virtual std::vector<Row> rows_of(const std::vector<EdgeIndex>& links) const = 0;
+  [[nodiscard]] virtual std::vector<NodeId> columns(const std::vector<EdgeIndex>& links) const = 0;
+  [[nodiscard]] virtual std::vector<EdgeIndex> in_degrees(
+      const std::vector<NodeId>& nodes) const = 0;
+  [[nodiscard]] virtual std::vector<double> inverse_out_weights(
+      const std::vector<NodeId>& nodes) const = 0;
+};
+
+/// Of a matrix in main memory, which outlives it.
+class HostSampler final : public MatrixSampler {
+ public:
+  explicit HostSampler(const TransitionMatrix& matrix) : matrix_(matrix) {}
+
+  [[nodiscard]] std::uint64_t node_count() const override { return matrix_.node_count(); }
+  [[nodiscard]] EdgeIndex link_count() const override { return matrix_.link_count(); }
+  [[nodiscard]] bool weighted() const override { return matrix_.weighted(); }
+  [[nodiscard]] std::vector<Row> rows_of(const std::vector<EdgeIndex>& links) const override;
+  [[nodiscard]] std::vector<NodeId> columns(const std::vector<EdgeIndex>& links) const override;
+  [[nodiscard]] std::vector<EdgeIndex> in_degrees(const std::vector<NodeId>& nodes) const override;
+  [[nodiscard]] std::vector<double> inverse_out_weights(
+      const std::vector<NodeId>& nodes) const override;
+
+ private:
+  const TransitionMatrix& matrix_;
+};
+
 /// `value_bytes`: of an element of x.
-[[nodiscard]] GraphShape measure_shape(const TransitionMatrix& matrix, std::size_t value_bytes);
+[[nodiscard]] GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes);
+[[nodiscard]] inline GraphShape measure_shape(const TransitionMatrix& matrix,
+                                              std::size_t value_bytes) {
+  return measure_shape(HostSampler(matrix), value_bytes);
+}
 
 /// Seconds on an H100; other devices differ in all of them alike, about.
 struct KernelCost {
@@ -52,7 +100,11 @@ struct ExpectedWork {
 };
 
 /// "balanced" or "blocked", whichever takes less time for that work, preparation included.
-[[nodiscard]] std::string_view choose_kernel(const TransitionMatrix& matrix, Precision precision,
+[[nodiscard]] std::string_view choose_kernel(const MatrixSampler& matrix, Precision precision,
                                              const ExpectedWork& work);
+[[nodiscard]] inline std::string_view choose_kernel(const TransitionMatrix& matrix,
+                                                    Precision precision, const ExpectedWork& work) {
+  return choose_kernel(HostSampler(matrix), precision, work);
+}
 
 }  // namespace pagerank::gpu

@@ -1,4 +1,5 @@
 // The twin of the CUDA sources for builds without the toolkit: the same symbols, no devices.
+#include "gpu/device_reader.hpp"
 #include "gpu/pagerank.hpp"
 
 namespace pagerank::gpu {
@@ -19,6 +20,9 @@ std::vector<Kernel> kernels() {
 Engine::Engine(const TransitionMatrix&, const EngineOptions&) {
   throw NotCompiled();
 }
+Engine::Engine(DeviceMatrix, const EngineOptions&) {
+  throw NotCompiled();
+}
 Engine::~Engine() = default;
 Solution Engine::solve(const Problem&, const SolveOptions&) {
   throw NotCompiled();
@@ -33,6 +37,56 @@ std::string_view Engine::kernel() const {
   throw NotCompiled();
 }
 bool Engine::loops_on_device() const {
+  throw NotCompiled();
+}
+
+struct DeviceTransitionMatrix {};
+class DeviceReader::Impl {};
+
+DeviceMatrix::DeviceMatrix(std::unique_ptr<DeviceTransitionMatrix> arrays)
+    : arrays_(std::move(arrays)) {}
+DeviceMatrix::DeviceMatrix(DeviceMatrix&&) noexcept = default;
+DeviceMatrix& DeviceMatrix::operator=(DeviceMatrix&&) noexcept = default;
+DeviceMatrix::~DeviceMatrix() = default;
+NodeId DeviceMatrix::node_count() const {
+  throw NotCompiled();
+}
+EdgeIndex DeviceMatrix::link_count() const {
+  throw NotCompiled();
+}
+EdgeIndex DeviceMatrix::distinct_links() const {
+  throw NotCompiled();
+}
+std::uint64_t DeviceMatrix::dangling_count() const {
+  throw NotCompiled();
+}
+bool DeviceMatrix::weighted() const {
+  throw NotCompiled();
+}
+TransitionMatrix DeviceMatrix::download() const {
+  throw NotCompiled();
+}
+std::unique_ptr<DeviceTransitionMatrix> DeviceMatrix::take_arrays() {
+  throw NotCompiled();
+}
+
+DeviceReader::DeviceReader(EntrySource&, const DeviceReaderOptions&) {
+  throw NotCompiled();
+}
+DeviceReader::~DeviceReader() = default;
+void DeviceReader::read() {
+  throw NotCompiled();
+}
+std::uint64_t DeviceReader::entry_count() const {
+  throw NotCompiled();
+}
+double DeviceReader::context_seconds() const {
+  throw NotCompiled();
+}
+EdgeList DeviceReader::download_edges(SourceIndex) const {
+  throw NotCompiled();
+}
+DeviceMatrix DeviceReader::build(SourceIndex) {
   throw NotCompiled();
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/pagerank.hpp"
 #include "core/transition_matrix.hpp"
+#include "gpu/device_reader.hpp"
 #include "gpu/kernel_choice.hpp"
 
 /// PageRank on NVIDIA GPUs. This header is plain C++: a build without the CUDA toolkit has the same
@@ -98,6 +99,9 @@ class Engine final : public pagerank::Engine {
   /// is allocated where the estimate tells), KernelRefused, CudaError, and std::invalid_argument
   /// for an unknown kernel.
   Engine(const TransitionMatrix& matrix, const EngineOptions& options);
+
+  /// Takes over a matrix that lies on options.device.
+  Engine(DeviceMatrix matrix, const EngineOptions& options);
   ~Engine() override;
 
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) override;

@@ -57,7 +57,7 @@ Residual::Residual(const CsrView<double>& in_links, const double* inverse_out_we
       y_(in_links.rows),
       block_sums_(most_sum_blocks) {}
 
-std::size_t Residual::bytes(const TransitionMatrix& matrix) {
+std::size_t Residual::bytes(const MatrixFacts& matrix) {
   return compensated_spmv_bytes(matrix.node_count(), matrix.link_count()) +
          matrix.node_count() * 2 * sizeof(double) + most_sum_blocks * sizeof(NodeSums);
 }

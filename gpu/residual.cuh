@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "core/transition_matrix.hpp"
 #include "gpu/block_sums.cuh"
+#include "gpu/matrix_facts.cuh"
 #include "gpu/spmv_balanced.cuh"
 
 namespace pagerank::gpu {
@@ -16,7 +16,7 @@ class Residual {
   Residual(const CsrView<double>& in_links, const double* inverse_out_weight, cudaStream_t stream);
 
   /// Device bytes that it holds.
-  [[nodiscard]] static std::size_t bytes(const TransitionMatrix& matrix);
+  [[nodiscard]] static std::size_t bytes(const MatrixFacts& matrix);
 
   /// *norm = {||G(x) - x||_1, dangling mass of x}; x in node order. Only queues the work.
   void evaluate(const double* x, double alpha, NodeSums* norm, cudaStream_t stream);

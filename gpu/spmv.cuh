@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "gpu/device_graph.cuh"
+#include "gpu/matrix_facts.cuh"
 
 namespace pagerank::gpu {
 
@@ -41,7 +42,7 @@ struct SpmvKernel {
 
   /// Device bytes that a prepared kernel holds besides the graph; `value_bytes` is sizeof(T).
   /// Throws KernelRefused for a graph that the kernel cannot take.
-  std::size_t (*extra_bytes)(const TransitionMatrix& matrix, std::size_t value_bytes);
+  std::size_t (*extra_bytes)(const MatrixFacts& matrix, std::size_t value_bytes);
 
   /// Prepares the kernel. The graph outlives what is returned.
   std::unique_ptr<Spmv<float>> (*make_float)(const DeviceGraph<float>& graph, cudaStream_t stream);
@@ -72,7 +73,7 @@ struct SpmvKernel {
 [[nodiscard]] const SpmvKernel& find_spmv_kernel(std::string_view name);
 
 /// For kernels that iterate on the graph's CSR arrays as they are.
-[[nodiscard]] inline std::size_t no_extra_bytes(const TransitionMatrix&, std::size_t) {
+[[nodiscard]] inline std::size_t no_extra_bytes(const MatrixFacts&, std::size_t) {
   return 0;
 }
 

@@ -280,7 +280,7 @@ std::size_t bytes_for(std::uint64_t nodes, EdgeIndex links, std::size_t value_by
   return (cut.tiles + 1) * sizeof(PathPoint) + cut.tiles * sizeof(Carry) + nodes * sizeof(RowEnd);
 }
 
-std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
+std::size_t extra_bytes(const MatrixFacts& matrix, std::size_t value_bytes) {
   return bytes_for(matrix.node_count(), matrix.link_count(), value_bytes);
 }
 

@@ -239,7 +239,7 @@ void require_shared_memory() {
 /// Before it is prepared all that is known is how many runs there can be: between what the layout
 /// takes at least, and what sorting the links takes while it is prepared.
 /// Throws KernelRefused where a multiprocessor's shared memory holds no window.
-std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
+std::size_t extra_bytes(const MatrixFacts& matrix, std::size_t value_bytes) {
   require_shared_memory();
   const std::size_t key_bytes = sizeof(std::uint64_t) + (matrix.weighted() ? value_bytes : 0);
   return matrix.link_count() * 2 * key_bytes + matrix.node_count() * std::size_t{16};

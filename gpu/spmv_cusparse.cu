@@ -32,7 +32,7 @@ bool fits_32_bits(std::uint64_t nodes, EdgeIndex links) {
   return nodes <= most && links <= most;
 }
 
-std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
+std::size_t extra_bytes(const MatrixFacts& matrix, std::size_t value_bytes) {
   const std::size_t nodes = matrix.node_count();
   const std::size_t links = matrix.link_count();
   const std::size_t indices = fits_32_bits(nodes, links) ? (nodes + 1) * 4 : links * 8;

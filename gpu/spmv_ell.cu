@@ -32,8 +32,8 @@ unsigned ell_width(std::span<const EdgeIndex> row_offsets) {
   return static_cast<unsigned>(longest);
 }
 
-std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
-  return EllMatrix<float>::bytes(matrix.node_count(), ell_width(matrix.in_links.row_offsets),
+std::size_t extra_bytes(const MatrixFacts& matrix, std::size_t value_bytes) {
+  return EllMatrix<float>::bytes(matrix.node_count(), ell_width(matrix.row_offsets()),
                                  matrix.weighted(), value_bytes);
 }
 

@@ -32,8 +32,8 @@ std::vector<NodeId> rows_longer_than(unsigned width, std::span<const EdgeIndex> 
   return rows;
 }
 
-std::size_t extra_bytes(const TransitionMatrix& matrix, std::size_t value_bytes) {
-  const std::span<const EdgeIndex> row_offsets = matrix.in_links.row_offsets;
+std::size_t extra_bytes(const MatrixFacts& matrix, std::size_t value_bytes) {
+  const std::span<const EdgeIndex> row_offsets = matrix.row_offsets();
   const unsigned width = hybrid_width(row_offsets);
   return EllMatrix<float>::bytes(matrix.node_count(), width, matrix.weighted(), value_bytes) +
          rows_longer_than(width, row_offsets).size() * sizeof(NodeId);

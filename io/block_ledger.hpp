@@ -33,6 +33,11 @@ class BlockLedger {
     finish(block, {result.lines, result.entry_count(), std::move(result.others), error});
   }
 
+  /// The same for a block without faults that another parser had.
+  void finish(std::size_t block, std::uint64_t lines, std::uint64_t entries) noexcept {
+    finish(block, {lines, entries, {}, nullptr});
+  }
+
   /// Whether it is of no use to take more blocks.
   [[nodiscard]] bool stopped() const;
 

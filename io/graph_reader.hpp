@@ -22,6 +22,11 @@ class GraphReader {
   /// Reads the header. Throws as the format's reader does, here and below.
   GraphReader(ByteSource& source, GraphFormat format, const ReadOptions& options = {});
 
+  /// For a parser that is elsewhere, instead of read(): null if the file is of another format.
+  [[nodiscard]] MatrixMarketReader* matrix_market() {
+    return matrix_market_ ? &*matrix_market_ : nullptr;
+  }
+
   [[nodiscard]] bool weighted() const;
   [[nodiscard]] bool symmetric() const;
 

@@ -30,14 +30,22 @@ std::optional<std::string_view> GraphText::peek_line() {
       }
     }
   }
-  return first_block_.text.substr(0, first_block_.text.find('\n'));
+  const std::string_view text = first_block_.view();
+  return text.substr(0, text.find('\n'));
 }
 
 void GraphText::drop_line() {
-  std::string_view& text = first_block_.text;
-  const std::size_t newline = text.find('\n');
-  text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+  std::span<char>& text = first_block_.text;
+  const std::size_t newline = first_block_.view().find('\n');
+  text = newline == std::string_view::npos ? std::span<char>() : text.subspan(newline + 1);
   ++lines_;
+}
+
+std::optional<LineBlock> GraphText::next_block(const LineBlocks::BufferOf& buffer_of) {
+  if (first_is_taken_.exchange(true)) return blocks_.next(buffer_of);
+  const std::span<char> buffer = buffer_of(first_block_.index);
+  std::copy(first_block_.text.begin(), first_block_.text.end(), buffer.begin());
+  return LineBlock{first_block_.index, buffer.first(first_block_.text.size()), first_block_.error};
 }
 
 void GraphText::on_each_thread(const std::function<void()>& work) const {

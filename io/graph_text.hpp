@@ -41,7 +41,13 @@ class GraphText {
   [[nodiscard]] std::uint64_t lines() const { return lines_; }
 
   /// What is left of the block that the last line was peeked from.
-  [[nodiscard]] std::string_view rest_of_block() const { return first_block_.text; }
+  [[nodiscard]] std::string_view rest_of_block() const { return first_block_.view(); }
+
+  /// The same as parse_blocks() for a parser that has threads of its own: what follows the lines
+  /// that were dropped, block by block, as LineBlocks::next() has it. From several threads at once.
+  [[nodiscard]] std::optional<LineBlock> next_block(const LineBlocks::BufferOf& buffer_of);
+  /// The index of the first of those.
+  [[nodiscard]] std::size_t first_block() const { return first_block_.index; }
 
   /// A ledger of what follows the lines that were dropped.
   [[nodiscard]] BlockLedger ledger(std::optional<std::uint64_t> declared = {}) const {
@@ -67,6 +73,7 @@ class GraphText {
   Array<char> first_buffer_;  ///< Holds the header's last block,
   LineBlock first_block_;     ///< what follows the lines that were dropped in it.
   std::uint64_t lines_ = 0;
+  std::atomic<bool> first_is_taken_ = false;  ///< By next_block().
 };
 
 template <class Id, class Parse, class Take>
@@ -74,7 +81,7 @@ void GraphText::parse_blocks(BlockLedger& ledger, Parse parse, Take take) {
   const auto work_on = [&](const LineBlock& block, ParsedEntries<Id>& entries) {
     std::exception_ptr error = block.error;
     try {
-      parse(block.text, entries);
+      parse(block.view(), entries);
     } catch (...) {
       entries = {};  // half filled: it would be counted
       error = std::current_exception();

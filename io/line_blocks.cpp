@@ -10,16 +10,25 @@
 namespace pagerank::io {
 
 std::optional<LineBlock> LineBlocks::next(Array<char>& buffer) {
+  return next([&buffer](std::size_t) {
+    buffer.resize(buffer_bytes);
+    return std::span(buffer);
+  });
+}
+
+std::optional<LineBlock> LineBlocks::next(const BufferOf& buffer_of) {
   LineBlock block;
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
+  std::span<char> buffer;
   {
     const std::lock_guard lock(mutex_);
     if (end_) return std::nullopt;
-    block.index = next_index_++;
+    block.index = next_index_;
     try {
       begin = position_;
       bytes = bytes_to_last_newline();
+      buffer = buffer_of(block.index);
       if (bytes == 0) {
         block.text = take_lines(buffer);
         if (block.text.empty()) return std::nullopt;
@@ -28,13 +37,13 @@ std::optional<LineBlock> LineBlocks::next(Array<char>& buffer) {
       block.error = std::current_exception();
       end_ = true;
     }
+    ++next_index_;
     position_ += bytes;
     first_line_ = false;
   }
-  if (bytes > 0) {
+  if (bytes > 0 && !block.error) {
     try {
-      buffer.resize(bytes);
-      block.text = {buffer.data(), source_.read_at(begin, buffer)};
+      block.text = buffer.first(source_.read_at(begin, buffer.first(bytes)));
     } catch (...) {
       block.error = std::current_exception();
       const std::lock_guard lock(mutex_);
@@ -59,29 +68,29 @@ std::size_t LineBlocks::bytes_to_last_newline() const {
   return newline == std::string_view::npos ? 0 : before + newline + 1;
 }
 
-std::size_t LineBlocks::read_on(char* to, std::size_t bytes) {
-  const std::size_t got =
-      source_.size() ? source_.read_at(position_, {to, bytes}) : source_.read({to, bytes});
+std::size_t LineBlocks::read_on(std::span<char> to) {
+  const std::size_t got = source_.size() ? source_.read_at(position_, to) : source_.read(to);
   position_ += got;
   return got;
 }
 
 /// Reads until the buffer holds a newline or the input ends, and keeps what follows the last one
 /// for the next block. Empty at the end.
-std::string_view LineBlocks::take_lines(Array<char>& buffer) {
-  buffer.resize(std::max(block_bytes_, rest_.size()));
+std::span<char> LineBlocks::take_lines(std::span<char> buffer) {
+  std::size_t room = std::max(block_bytes_, rest_.size());  // that is used of the buffer
   std::copy(rest_.begin(), rest_.end(), buffer.begin());
   std::size_t filled = rest_.size();
   rest_.clear();
   for (;;) {
-    filled += read_on(buffer.data() + filled, buffer.size() - filled);
-    const std::string_view text(buffer.data(), filled);
-    if (filled < buffer.size()) {
+    filled += read_on(buffer.subspan(filled, room - filled));
+    const std::span<char> text = buffer.first(filled);
+    if (filled < room) {
       end_ = true;
       return text;
     }
-    if (const std::size_t newline = text.rfind('\n'); newline != std::string_view::npos) {
-      const std::string_view lines = text.substr(0, newline + 1);
+    const std::size_t newline = std::string_view(text.data(), text.size()).rfind('\n');
+    if (newline != std::string_view::npos) {
+      const std::span<char> lines = text.first(newline + 1);
       if (source_.size()) {
         position_ -= text.size() - lines.size();
       } else {
@@ -90,16 +99,16 @@ std::string_view LineBlocks::take_lines(Array<char>& buffer) {
       return lines;
     }
     if (filled < longest_line) {
-      buffer.resize(std::min(2 * filled, longest_line));
+      room = std::min(2 * filled, longest_line);
     } else {
-      shorten_long_line(buffer);
+      shorten_long_line(text);
       filled = 1;
     }
   }
 }
 
 /// One line fills the whole buffer: comments and blanks may, nothing else does.
-void LineBlocks::shorten_long_line(Array<char>& buffer) const {
+void LineBlocks::shorten_long_line(std::span<char> buffer) const {
   if (first_line_ && rules_.has_banner) {
     throw LineFault{1, ParseFault::bad_banner, "found " + quoted({buffer.data(), buffer.size()})};
   }

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "core/array.hpp"
@@ -18,7 +20,9 @@ struct LineBlock {
 
   /// In the buffer given to LineBlocks::next(). Only the last line of the input may lack its
   /// newline.
-  std::string_view text;
+  std::span<char> text;
+
+  [[nodiscard]] std::string_view view() const { return {text.data(), text.size()}; }
 
   /// Set if the lines cannot be had: an InputError, or a LineFault of the block's first line. It is
   /// the last block then, and text is empty.
@@ -43,14 +47,22 @@ class LineBlocks {
   LineBlocks(ByteSource& source, std::size_t block_bytes, const TextRules& rules)
       : source_(source), block_bytes_(block_bytes), rules_(rules) {}
 
-  /// Reads the next block into `buffer`, resized as needed. Nothing at the end.
+  /// How large a buffer must be, whatever the size of blocks: a line may be longer.
+  static constexpr std::size_t buffer_bytes = longest_line;
+
+  /// Reads the next block into buffer_of(its index), which may wait for a buffer and is asked at
+  /// the end too. Nothing at the end.
+  using BufferOf = std::function<std::span<char>(std::size_t index)>;
+  [[nodiscard]] std::optional<LineBlock> next(const BufferOf& buffer_of);
+
+  /// The same with one buffer, made large enough.
   [[nodiscard]] std::optional<LineBlock> next(Array<char>& buffer);
 
  private:
-  [[nodiscard]] std::size_t read_on(char* to, std::size_t bytes);
+  [[nodiscard]] std::size_t read_on(std::span<char> to);
   [[nodiscard]] std::size_t bytes_to_last_newline() const;
-  [[nodiscard]] std::string_view take_lines(Array<char>& buffer);
-  void shorten_long_line(Array<char>& buffer) const;
+  [[nodiscard]] std::span<char> take_lines(std::span<char> buffer);
+  void shorten_long_line(std::span<char> buffer) const;
 
   ByteSource& source_;
   std::size_t block_bytes_;

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/characters.hpp"
 #include "core/types.hpp"
 #include "io/input_error.hpp"
 
@@ -15,15 +16,6 @@ struct LineFault {
   ParseFault fault;
   std::string detail;
 };
-
-/// Blanks between the fields of a line. '\r' is one, so that CRLF files need no care.
-[[nodiscard]] constexpr bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r';
-}
-
-[[nodiscard]] constexpr bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// Cuts the next field off the front of `rest`; empty at the end of the line.
 [[nodiscard]] std::string_view next_field(std::string_view& rest);

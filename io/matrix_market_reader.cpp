@@ -79,6 +79,25 @@ EdgeList MatrixMarketReader::read_edges(SourceIndex source_index) {
   return edges;
 }
 
+std::optional<MatrixEntry> MatrixMarketBlocks::parse_line(std::string_view line) const {
+  try {
+    return parse_entry_line(line, reader_.header_);
+  } catch (const LineFault&) {
+    return std::nullopt;
+  }
+}
+
+void MatrixMarketBlocks::inspect(const LineBlock& block) {
+  MatrixEntries entries;
+  if (!block.error) parse_entries(block.view(), reader_.header_, entries);
+  ledger_.finish(block.index, entries, block.error);
+  if (ledger_.stopped()) close();
+}
+
+void MatrixMarketBlocks::close() const {
+  reader_.text_.name_faults([this] { ledger_.close(); });
+}
+
 MatrixMarketGraph read_matrix_market(ByteSource& source, SourceIndex source_index,
                                      const ReadOptions& options) {
   MatrixMarketReader reader(source, options);

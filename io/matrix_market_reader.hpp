@@ -1,9 +1,13 @@
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "core/edge_list.hpp"
 #include "core/transition_builder.hpp"
 #include "io/byte_source.hpp"
 #include "io/graph_text.hpp"
+#include "io/matrix_market_entries.hpp"
 #include "io/matrix_market_header.hpp"
 
 namespace pagerank::io {
@@ -31,11 +35,46 @@ class MatrixMarketReader {
   void read_into(TransitionMatrixBuilder& builder, SourceIndex source_index);
 
  private:
+  friend class MatrixMarketBlocks;
+
   template <class Take>
   void read_entries(BlockLedger& ledger, Take take);
 
   GraphText text_;
   MatrixMarketHeader header_;
+};
+
+/// The lines behind the header for a parser that is elsewhere: it takes blocks, from several
+/// threads, and says for each, in their order, what it made of it or that it is to be looked at
+/// here. Errors are those of MatrixMarketReader::read_into().
+class MatrixMarketBlocks {
+ public:
+  /// The reader, which has read nothing but its header, outlives this.
+  explicit MatrixMarketBlocks(MatrixMarketReader& reader)
+      : reader_(reader), ledger_(reader.text_.ledger(reader.header_.entries)) {}
+
+  [[nodiscard]] std::optional<LineBlock> next(const LineBlocks::BufferOf& buffer_of) {
+    return reader_.text_.next_block(buffer_of);
+  }
+  [[nodiscard]] std::size_t first_block() const { return reader_.text_.first_block(); }
+
+  /// The entry on a line (without its newline); nothing if it is bad. From several threads.
+  [[nodiscard]] std::optional<MatrixEntry> parse_line(std::string_view line) const;
+
+  /// So many lines were found in the block, all good, and so many entries.
+  void accept(std::size_t block, std::uint64_t lines, std::uint64_t entries) noexcept {
+    ledger_.finish(block, lines, entries);
+  }
+  /// Parses the block here, or takes the error that it came with. Throws what is wrong with the
+  /// text up to its end.
+  void inspect(const LineBlock& block);
+
+  /// After the last block: throws what is wrong with the text.
+  void close() const;
+
+ private:
+  MatrixMarketReader& reader_;
+  BlockLedger ledger_;
 };
 
 struct MatrixMarketGraph {

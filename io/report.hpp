@@ -32,6 +32,7 @@ struct Report {
     bool assignment = false;
     std::string source;  ///< "row" or "column".
     std::string engine;  ///< "auto", "gpu" or "cpu".
+    std::string reader;  ///< "auto", "host" or "device".
     int device = 0;
     std::string kernel;  ///< Empty: the default one.
     std::string precision;
@@ -40,6 +41,7 @@ struct Report {
     std::uint32_t max_iterations = 0;
   } options;
 
+  std::string reader;  ///< Of the text: "host", or "device" for the GPU; empty: a cache was read.
   std::string engine;  ///< As used: "gpu" or "cpu".
   std::string device;
   std::string kernel;     ///< GPU engine only.
@@ -54,7 +56,8 @@ struct Report {
   /// Wall time of each phase.
   struct Seconds {
     double read = 0, build = 0;
-    double cache = 0;  ///< Writing it.
+    double cache = 0;    ///< Writing it.
+    double context = 0;  ///< Of `read`, of the GPU's reader: until the GPU was there to take text.
     double upload = 0, solve = 0, rank = 0, write = 0, total = 0;
   } seconds;
 

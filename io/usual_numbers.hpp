@@ -4,50 +4,14 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <system_error>
 
+#include "core/characters.hpp"
 #include "io/line_fields.hpp"
 
 /// The numbers that nearly all lines of a graph are made of, plain decimal digits, eight characters
 /// at a time. What has any other form is left to LineFields. For little-endian processors.
 namespace pagerank::io::usual {
-
-/// Eight characters as a number whose lowest byte is the first, less '0' each: digits become 0
-/// .. 9.
-inline std::uint64_t load_digits(const char* at) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, sizeof word);
-  return word ^ 0x3030303030303030;
-}
-
-/// The top bit of each of the eight that is no digit, right up to the first such one; what lies
-/// above it may be wrong.
-inline std::uint64_t others_among(std::uint64_t word) {
-  // Adding 0x76 carries into the top bit from 10 on, and into the next byte only from one that is
-  // no digit.
-  return ((word + 0x7676767676767676) | word) & 0x8080808080808080;
-}
-
-/// The value of eight digits: neighbours are joined to pairs, pairs to fours, fours to eight.
-inline std::uint64_t value_of_eight(std::uint64_t word) {
-  word = word * (1 + (10 << 8)) >> 8;
-  word = (word & 0x00FF00FF00FF00FF) * (1 + (100 << 16)) >> 16;
-  return (word & 0x0000FFFF0000FFFF) * (1 + (std::uint64_t{10'000} << 32)) >> 32;
-}
-
-/// The first digits of the eight: how many (0 .. 8), and their value.
-struct Digits {
-  int count;
-  std::uint64_t value;
-};
-[[gnu::always_inline]] inline Digits leading_digits(std::uint64_t word) {
-  const std::uint64_t others = others_among(word);
-  if (others == 0) return {8, value_of_eight(word)};
-  const int first_other = std::countr_zero(others);  // its top bit: 8 * count + 7
-  // What is not there reads as leading zeros; nothing at all stays as it is, and is not looked at.
-  return {first_other / 8, value_of_eight(word << ((7 - first_other) & 63))};
-}
 
 /// Reads a number of 1 to 10 digits at the front of at least 16 characters and moves behind it.
 /// Returns false if there is none.

@@ -103,11 +103,11 @@ TEST_CASE("help, version and lists need no graph") {
 TEST_CASE("help shows every option that there is") {
   const std::string help = app::help_text();
   for (const char* option :
-       {"--source",         "--assignment",   "--alpha",    "--dangling",   "--engine",
-        "--device",         "--threads",      "--kernel",   "--precision",  "--tolerance",
-        "--max-iterations", "--top",          "--output",   "--output-dir", "--format",
-        "--report",         "--quiet",        "--verbose",  "--help",       "--version",
-        "--list-kernels",   "--list-devices", "exit status"}) {
+       {"--reader",    "--source",         "--assignment",   "--alpha",    "--dangling",
+        "--engine",    "--device",         "--threads",      "--kernel",   "--precision",
+        "--tolerance", "--max-iterations", "--top",          "--output",   "--output-dir",
+        "--format",    "--report",         "--quiet",        "--verbose",  "--help",
+        "--version",   "--list-kernels",   "--list-devices", "exit status"}) {
     CHECK_MESSAGE(help.find(option) != std::string::npos, option);
   }
 }
@@ -117,6 +117,9 @@ TEST_CASE("options that make no sense are refused, saying which") {
   check_refused({"g.mtx", "--no-such-option"}, "no-such-option");
   check_refused({"g.mtx", "--alph", "0.5"}, "alph");
   check_refused({"g.mtx", "--alpha", "1"}, "--alpha");
+  check_refused({"g.mtx", "--reader", "gpu"}, "--reader");
+  check_refused({"g.mtx", "--reader", "device", "--engine", "cpu"}, "--reader");
+  check_refused({"g.mtx", "--reader", "device", "--cache"}, "--reader");
   check_refused({"g.mtx", "--alpha", "-0.1"}, "--alpha");
   check_refused({"g.mtx", "--alpha", "nan"}, "--alpha");
   check_refused({"g.mtx", "--alpha", "0.85x"}, "alpha");

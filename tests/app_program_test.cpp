@@ -205,6 +205,70 @@ TEST_CASE("the report holds the run") {
   CHECK(sum == doctest::Approx(seconds["total"].get<double>()).epsilon(0.01));
 }
 
+TEST_CASE("the GPU's reader gives what the host's does: table, report and errors") {
+  const std::string reason = gpu::unavailable_reason();
+  const std::vector<std::string> by_device = {"--reader", "device"};
+  const auto run = [](std::vector<std::string> arguments, std::vector<std::string> more,
+                      const std::string& input = {}) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_pagerank(arguments, input);
+  };
+  if (!reason.empty()) {
+    const RunResult refused = run({data("karate.mtx")}, by_device);
+    CHECK(refused.status == 5);
+    CHECK(refused.out.empty());
+    return;
+  }
+  for (const char* const graph :
+       {"karate.mtx", "netscience.mtx", "wb-cs-stanford.mtx", "wiki-Vote.mtx.gz"}) {
+    for (const char* const source : {"row", "column"}) {
+      for (const char* const kernel : {"auto", "ell", "hybrid", "blocked", "vector"}) {
+        const std::vector<std::string> asked = {data(graph), "--engine", "gpu",
+                                                "--source",  source,     "--kernel",
+                                                kernel,      "--top",    "100000"};
+        const RunResult host = run(asked, {"--reader", "host"});
+        const RunResult device = run(asked, by_device);
+        CAPTURE(graph);
+        CAPTURE(kernel);
+        CHECK(device.status == host.status);
+        CHECK(device.out == host.out);
+      }
+    }
+  }
+  const std::string text = read_file(data("wiki-Vote.mtx.gz"));
+  const std::string table = run({data("wiki-Vote.mtx.gz")}, {"--engine", "gpu"}).out;
+  CHECK(run({"-"}, by_device, text).out == table);
+
+  const auto of_host = report_of({data("netscience.mtx"), "--engine", "gpu"});
+  const auto of_device = report_of({data("netscience.mtx"), "--reader", "device"});
+  for (const char* const fact : {"nodes", "smallest_node", "largest_node", "entries", "links",
+                                 "dangling", "weighted", "symmetric", "source", "format"}) {
+    CAPTURE(fact);
+    CHECK(of_device["graph"][fact] == of_host["graph"][fact]);
+  }
+  CHECK(of_device["reader"] == "device");
+  CHECK(of_host["reader"] == "host");
+  CHECK(of_device["error_bound"] == of_host["error_bound"]);
+
+  int refused = 0;
+  for (const auto& file :
+       fs::recursive_directory_iterator(source_dir() / "tests/data/conformance")) {
+    if (!file.is_regular_file()) continue;
+    const std::vector<std::string> asked = {file.path().string(), "--engine", "gpu",
+                                            "--input-format",     "mtx",      "--quiet"};
+    const RunResult host = run(asked, {"--reader", "host"});
+    if (host.status != 3) continue;
+    const RunResult device = run(asked, by_device);
+    CAPTURE(file.path().string());
+    CHECK(device.status == 3);
+    CHECK(device.err == host.err);
+    if (++refused == 25) break;
+  }
+  CHECK(refused > 5);
+  CHECK(run({(source_dir() / "tests/data/edge_lists/valid/ids_64_bit.el").string()}, by_device)
+            .status == 2);
+}
+
 TEST_CASE("not converging is written, marked, and exits 4") {
   const TemporaryDirectory files;
   const RunResult run =

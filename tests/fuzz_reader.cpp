@@ -1,11 +1,14 @@
 // A libFuzzer target: any bytes as a Matrix Market file. The parallel reader must give what the
-// simple one does, graph or message, and the matrix built on the way that of the edge list. The
-// size of blocks and the number of threads come from the input too.
+// simple one does, graph or message, so must the GPU's with the host in the GPU's place, and the
+// matrix built on the way must be that of the edge list. The size of blocks and the number of
+// threads come from the input too.
 #include <cstdint>
 #include <string>
 
+#include "app/matrix_market_source.hpp"
 #include "core/transition_builder.hpp"
 #include "io/matrix_market_reader.hpp"
+#include "tests/emulated_parser.hpp"
 #include "tests/fuzz_support.hpp"
 #include "tests/simple_reader.hpp"
 
@@ -24,6 +27,16 @@ void compare_matrices(const std::string& path, const io::ReadOptions& options, E
   require(same_bits(found, expected), "the matrices differ", "", "");
 }
 
+io::MatrixMarketGraph emulated_read(const std::string& path, const io::ReadOptions& options) {
+  io::ByteSource source(path);
+  io::MatrixMarketReader reader(source, options);
+  app::MatrixMarketSource entries(reader);
+  gpu::TextRing ring(entries, options.threads, 2);
+  EmulatedParser parser(entries.shape(), SourceIndex::row);
+  gpu::read_entries(entries, ring, parser, options.threads);
+  return {reader.header(), parser.take_edges()};
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -38,6 +51,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (is_compressed(text)) return 0;
   const auto expected = outcome_of([&] { return simple_read(text, path, SourceIndex::row); });
   require(same(found, expected), "the readers differ", expected.error, found.error);
+  const auto emulated = outcome_of([&] { return emulated_read(path, options); });
+  require(same(emulated, expected), "the GPU's reader differs", expected.error, emulated.error);
   constexpr NodeId small = 1 << 16;
   if (expected.error.empty() && expected.graph.edges.node_count <= small) {
     compare_matrices(path, options, expected.graph.edges);

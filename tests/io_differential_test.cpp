@@ -4,11 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <random>
 
+#include "app/matrix_market_source.hpp"
+#include "gpu/device_reader.hpp"
+#include "gpu/entry_reader.hpp"
+#include "gpu/pagerank.hpp"
 #include "io/graph_reader.hpp"
 #include "io/line_blocks.hpp"
 #include "io/matrix_market_reader.hpp"
+#include "tests/emulated_parser.hpp"
 #include "tests/simple_reader.hpp"
 #include "tests/support.hpp"
 
@@ -30,6 +36,41 @@ struct MatrixMarketReaders {
     return io::read_matrix_market(source, SourceIndex::row, options);
   }
 };
+
+/// The GPU's reader, with the host in the GPU's place; without `knows` it knows no line.
+template <bool knows>
+struct EmulatedReadersThat : MatrixMarketReaders {
+  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
+    io::MatrixMarketReader reader(source, options);
+    app::MatrixMarketSource entries(reader);
+    gpu::TextRing ring(entries, options.threads, 4);
+    EmulatedParser parser(entries.shape(), SourceIndex::row, knows);
+    gpu::read_entries(entries, ring, parser, options.threads);
+    return {reader.header(), parser.take_edges()};
+  }
+};
+
+using EmulatedReaders = EmulatedReadersThat<true>;
+using IgnorantReaders = EmulatedReadersThat<false>;
+
+/// The GPU's reader.
+struct DeviceReaders : MatrixMarketReaders {
+  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
+    io::MatrixMarketReader reader(source, options);
+    app::MatrixMarketSource entries(reader);
+    gpu::DeviceReader device(entries, {.threads = options.threads});
+    device.read();
+    return {reader.header(), device.download_edges(SourceIndex::row)};
+  }
+};
+
+/// Whether tests of the GPU can run; a failure where they must.
+bool has_gpu() {
+  const std::string reason = gpu::unavailable_reason();
+  const char* const required = std::getenv("PAGERANK_REQUIRE_GPU");
+  if (!reason.empty() && required != nullptr && std::string(required) == "1") FAIL_CHECK(reason);
+  return reason.empty();
+}
 
 struct EdgeListReaders {
   using Graph = io::LabelledEdgeList;
@@ -80,7 +121,6 @@ class BothReaders {
   ReadOutcome<typename Readers::Graph> expected_;
 };
 
-using MatrixMarketBoth = BothReaders<MatrixMarketReaders>;
 using EdgeListBoth = BothReaders<EdgeListReaders>;
 
 /// The texts of all files below a directory.
@@ -188,7 +228,7 @@ std::string mutate(std::string text, Random& random) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("both readers agree on every conformance file, for all block sizes and threads",
-                   Readers, MatrixMarketReaders, EdgeListReaders) {
+                   Readers, MatrixMarketReaders, EmulatedReaders, EdgeListReaders) {
   for (const std::string& text : texts_of(Readers::corpus)) {
     BothReaders<Readers> readers(text);
     for (const std::size_t block_bytes : block_sizes) {
@@ -200,7 +240,7 @@ TEST_CASE_TEMPLATE("both readers agree on every conformance file, for all block 
 }
 
 TEST_CASE_TEMPLATE("both readers agree on mutations of the conformance files", Readers,
-                   MatrixMarketReaders, EdgeListReaders) {
+                   MatrixMarketReaders, EmulatedReaders, EdgeListReaders) {
   Random random(20);
   const std::vector<std::string> texts = texts_of(Readers::corpus);
   int refused = 0, read = 0;
@@ -219,7 +259,9 @@ TEST_CASE_TEMPLATE("both readers agree on mutations of the conformance files", R
   CHECK(read > 50);
 }
 
-TEST_CASE("both readers agree on long files and mutations of them") {
+TEST_CASE_TEMPLATE("both readers agree on long files and mutations of them", Readers,
+                   MatrixMarketReaders, EmulatedReaders, IgnorantReaders) {
+  using MatrixMarketBoth = BothReaders<Readers>;
   Random random(21);
   for (const bool weighted : {false, true}) {
     const std::string text = long_text(weighted, random);
@@ -310,7 +352,9 @@ TEST_CASE("the matrix built as a file is read is that of its edge list") {
   }
 }
 
-TEST_CASE("a last line is too long from the same length on for files and streams") {
+TEST_CASE_TEMPLATE("a last line is too long from the same length on for files and streams", Readers,
+                   MatrixMarketReaders, EmulatedReaders) {
+  using MatrixMarketBoth = BothReaders<Readers>;
   const std::string header = "%%MatrixMarket matrix coordinate pattern general\n5 5 1\n";
   constexpr std::size_t longest = io::LineBlocks::longest_line;
   for (const std::size_t length : {longest - 1, longest, longest + 1}) {
@@ -325,7 +369,30 @@ TEST_CASE("a last line is too long from the same length on for files and streams
   }
 }
 
-TEST_CASE("of several bad lines the first is reported, whoever meets it") {
+TEST_CASE("blocks that are joined on their way are read like others, and so are their faults") {
+  constexpr int entries = 400'000;  // some MiB: blocks that fill their buffers
+  std::string text =
+      "%%MatrixMarket matrix coordinate pattern general\n99 99 " + std::to_string(entries) + "\n";
+  Random random(28);
+  for (int e = 0; e < entries; ++e) {
+    text += std::to_string(1 + random() % 99);
+    text += ' ';
+    text += std::to_string(1 + random() % 99);
+    text += '\n';
+  }
+  const io::ReadOptions options{.threads = 3, .block_bytes = io::LineBlocks::longest_line};
+  std::string bad = text;
+  bad[text.size() - 100'000] = 'x';
+  for (const std::string& each : {text, bad, text + "1 1\n", text + "\n\n"}) {
+    BothReaders<EmulatedReaders>(each).check(options, false);
+    BothReaders<IgnorantReaders>(each).check(options, false);
+    if (gpu::unavailable_reason().empty()) BothReaders<DeviceReaders>(each).check(options, false);
+  }
+}
+
+TEST_CASE_TEMPLATE("of several bad lines the first is reported, whoever meets it", Readers,
+                   MatrixMarketReaders, EmulatedReaders) {
+  using MatrixMarketBoth = BothReaders<Readers>;
   std::string text = "%%MatrixMarket matrix coordinate pattern general\n9 9 3000\n";
   for (int e = 0; e < 3000; ++e) text += e % 7 == 5 ? "1 10\n" : "1 2\n";
   MatrixMarketBoth readers(text);
@@ -360,6 +427,111 @@ TEST_CASE("comments of an edge list may be longer than any block, its links may 
       readers.check({.threads = 2, .block_bytes = 1000}, streamed);
     }
   }
+}
+
+TEST_SUITE_END();
+
+TEST_SUITE_BEGIN("gpu");
+
+TEST_CASE(
+    "the GPU's reader agrees with the simple one on conformance files and mutations of them") {
+  if (!has_gpu()) return;
+  Random random(25);
+  const std::vector<std::string> texts = texts_of(DeviceReaders::corpus);
+  for (int round = 0; round < 4; ++round) {
+    for (const std::string& text : texts) {
+      BothReaders<DeviceReaders> readers(round == 0 ? text : mutate(text, random));
+      for (const std::size_t block_bytes :
+           {std::size_t{64}, round == 0 ? std::size_t{1} : std::size_t{1} << 20}) {
+        readers.check({.threads = 4, .block_bytes = block_bytes}, random() % 4 == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("the GPU's reader agrees with the simple one on long files and mutations of them") {
+  if (!has_gpu()) return;
+  Random random(26);
+  for (const bool weighted : {false, true}) {
+    const std::string text = long_text(weighted, random);
+    for (int round = 0; round < 60; ++round) {
+      BothReaders<DeviceReaders> readers(round == 0 ? text : mutate(text, random));
+      for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes[3]}) {
+        readers.check({.threads = 6, .block_bytes = block_bytes}, random() % 8 == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("a last line that is too long for the host's reader is too long for the GPU's") {
+  if (!has_gpu()) return;
+  const std::string header = "%%MatrixMarket matrix coordinate pattern general\n5 5 1\n";
+  constexpr std::size_t longest = io::LineBlocks::longest_line;
+  for (const std::size_t length : {longest - 1, longest, longest + 1}) {
+    std::string line = "1 1", comment = "%";
+    line.resize(length, ' ');
+    comment.resize(3 * length, 'c');
+    std::string with_comments = header;
+    with_comments.append(comment).append("\n1 2\n").append(comment);
+    for (const std::string& text : {header + line, with_comments}) {
+      BothReaders<DeviceReaders> readers(text);
+      for (const bool streamed : {false, true}) {
+        readers.check({.threads = 4, .block_bytes = longest}, streamed);
+        readers.check({.threads = 4, .block_bytes = 1000}, streamed);
+      }
+    }
+  }
+}
+
+TEST_CASE("the matrix that the GPU builds is that of the simple reader's edges, bit for bit") {
+  if (!has_gpu()) return;
+  Random random(27);
+  const TemporaryDirectory files;
+  const std::string path = (files / "graph").string();
+  std::vector<std::string> texts = texts_of(DeviceReaders::corpus);
+  for (const bool weighted : {false, true}) {
+    texts.push_back(long_text(weighted, random));
+    // Few nodes, so that links repeat; weights whose sums depend on the order, are 0 or overflow.
+    for (const char* const symmetry : {"general", "symmetric"}) {
+      for (const unsigned nodes : {1U, 40U, 3000U}) {
+        std::string text = std::string("%%MatrixMarket matrix coordinate ") +
+                           (weighted ? "real " : "pattern ") + symmetry + "\n" +
+                           std::to_string(nodes) + ' ' + std::to_string(nodes) + " 20000\n";
+        for (int e = 0; e < 20'000; ++e) {
+          text += std::to_string(1 + random() % nodes);
+          text += ' ';
+          text += std::to_string(1 + random() % nodes);
+          static constexpr std::array<const char*, 7> weights = {
+              " 0", " 1e-3", " 1.7e308", " 0.1", " 12345.678", " 3", " 1e-300"};
+          const std::size_t kinds = nodes == 3000U ? weights.size() : 2;
+          if (weighted) text += weights[random() % kinds];
+          text += '\n';
+        }
+        texts.push_back(std::move(text));
+      }
+    }
+  }
+  int built = 0;
+  for (const std::string& text : texts) {
+    for (const SourceIndex source_index : {SourceIndex::row, SourceIndex::column}) {
+      const auto simple = outcome_of([&] { return simple_read(text, path, source_index); });
+      if (!simple.error.empty() || simple.graph.edges.node_count > 20'000'000) continue;
+      const TransitionMatrix expected = make_transition_matrix(simple.graph.edges);
+      write_file(path, text);
+      io::ByteSource source(path);
+      io::MatrixMarketReader reader(source);
+      app::MatrixMarketSource entries(reader);
+      gpu::DeviceReader device(entries, {});
+      device.read();
+      const gpu::DeviceMatrix matrix = device.build(source_index);
+      CAPTURE(text.substr(0, 200));
+      CHECK(matrix.dangling_count() == expected.dangling.size());
+      CHECK(matrix.distinct_links() == expected.distinct_links);
+      CHECK(same_bits(matrix.download(), expected));
+      ++built;
+    }
+  }
+  CHECK(built > 40);
 }
 
 TEST_SUITE_END();

@@ -210,12 +210,14 @@ TEST_CASE("the report is JSON with every field") {
                     .assignment = false,
                     .source = "row",
                     .engine = "auto",
+                    .reader = "device",
                     .device = 1,
                     .kernel = "",
                     .precision = "double",
                     .threads = 2,
                     .tolerance = 1e-8,
                     .max_iterations = 1000};
+  report.reader = "host";
   report.engine = "cpu";
   report.device = "CPU, 2 threads";
   report.precision = "double";
@@ -224,7 +226,15 @@ TEST_CASE("the report is JSON with every field") {
   report.error_bound = 1e-9;
   report.certified_depth = 4;
   report.residual_history = {0.5, 0.25, 0.1};
-  report.seconds = {1, 2, 7, 3, 4, 5, 6, 28};
+  report.seconds = {.read = 1,
+                    .build = 2,
+                    .cache = 7,
+                    .context = 0.5,
+                    .upload = 3,
+                    .solve = 4,
+                    .rank = 5,
+                    .write = 6,
+                    .total = 28};
   report.version = "9.9";
   std::ostringstream out;
   io::write_report(out, report);
@@ -247,6 +257,8 @@ TEST_CASE("the report is JSON with every field") {
   CHECK(json["options"]["source"] == "row");
   CHECK(json["options"]["device"] == 1);
   CHECK(json["options"]["kernel"].is_null());
+  CHECK(json["options"]["reader"] == "device");
+  CHECK(json["reader"] == "host");
   CHECK(json["kernel"].is_null());
   CHECK(json["device"] == "CPU, 2 threads");
   CHECK(json["converged"] == true);
@@ -254,7 +266,7 @@ TEST_CASE("the report is JSON with every field") {
   CHECK(json["certified_depth"] == 4);
   CHECK(json["residual_history"] == std::vector<double>{0.5, 0.25, 0.1});
   for (const char* phase :
-       {"read", "build", "cache", "upload", "solve", "rank", "write", "total"}) {
+       {"read", "context", "build", "cache", "upload", "solve", "rank", "write", "total"}) {
     CHECK(json["seconds"][phase].is_number());
   }
   CHECK(json["version"] == "9.9");

@@ -24,7 +24,7 @@ using io::ParseFault;
 void require_short(std::string_view line, std::uint64_t number, std::string_view comment_marks) {
   if (line.size() < io::LineBlocks::longest_line) return;
   const std::string_view front = line.substr(0, io::LineBlocks::longest_line);
-  const auto first = std::find_if_not(front.begin(), front.end(), io::is_blank);
+  const auto first = std::find_if_not(front.begin(), front.end(), is_blank);
   if (first != front.end() && comment_marks.find(*first) == std::string_view::npos) {
     throw LineFault{number, ParseFault::line_too_long, ""};
   }

@@ -1,0 +1,181 @@
+#include "gpu/device_reader.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "core/pagerank.hpp"
+#include "core/parallel.hpp"
+#include "gpu/device.cuh"
+#include "gpu/matrix_builder.cuh"
+#include "gpu/pagerank.hpp"
+#include "gpu/text_parser.cuh"
+#include "gpu/text_ring.hpp"
+
+namespace pagerank::gpu {
+namespace {
+
+/// Blocks in the ring: enough for those that travel, that are parsed, and for each reader one. Of
+/// 32 to 96 the bus was busiest with this many.
+constexpr std::size_t ring_buffers = 64;
+
+/// Page-locks memory of the host, so that it travels at the bus's speed.
+class LockedMemory {
+ public:
+  explicit LockedMemory(std::span<std::byte> memory) : memory_(memory) {
+    PAGERANK_CUDA(cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault));
+  }
+  LockedMemory(const LockedMemory&) = delete;
+  LockedMemory& operator=(const LockedMemory&) = delete;
+  ~LockedMemory() { cudaHostUnregister(memory_.data()); }
+
+ private:
+  std::span<std::byte> memory_;
+};
+
+/// The thread that hands chunks to the device needs a core, and the system one.
+int reader_threads(int threads) {
+  return std::max(1, thread_count(threads) - 2);
+}
+
+std::size_t buffers_for(const EntryTextShape& shape, std::size_t buffer_bytes) {
+  constexpr std::uint64_t longest_usual_line = 64, fewest = 4;
+  const std::uint64_t bytes = shape.expected_entries * longest_usual_line;
+  return std::clamp<std::uint64_t>(bytes / buffer_bytes, fewest, ring_buffers);
+}
+
+}  // namespace
+
+DeviceMatrix::DeviceMatrix(std::unique_ptr<DeviceTransitionMatrix> arrays)
+    : arrays_(std::move(arrays)) {}
+DeviceMatrix::DeviceMatrix(DeviceMatrix&&) noexcept = default;
+DeviceMatrix& DeviceMatrix::operator=(DeviceMatrix&&) noexcept = default;
+DeviceMatrix::~DeviceMatrix() = default;
+NodeId DeviceMatrix::node_count() const {
+  return static_cast<NodeId>(arrays_->node_count());
+}
+EdgeIndex DeviceMatrix::link_count() const {
+  return arrays_->link_count();
+}
+EdgeIndex DeviceMatrix::distinct_links() const {
+  return arrays_->distinct_links;
+}
+std::uint64_t DeviceMatrix::dangling_count() const {
+  return arrays_->dangling;
+}
+bool DeviceMatrix::weighted() const {
+  return arrays_->weighted();
+}
+TransitionMatrix DeviceMatrix::download() const {
+  return arrays_->download();
+}
+std::unique_ptr<DeviceTransitionMatrix> DeviceMatrix::take_arrays() {
+  return std::move(arrays_);
+}
+
+class DeviceReader::Impl {
+ public:
+  Impl(EntrySource& source, const DeviceReaderOptions& options)
+      : source_(source), options_(options), shape_(source.shape()) {
+    ring_.emplace(source, reader_threads(options.threads),
+                  buffers_for(shape_, source.buffer_bytes()));
+  }
+
+  void read() {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::string device = enter_device(options_.device);
+    context_seconds_ =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const LockedMemory locked(ring_->memory());
+    DeviceTextParser parser(shape_, capacity(device), source_.buffer_bytes(), device);
+    const std::uint64_t count = read_entries(source_, *ring_, parser, options_.threads);
+    entries_ = parser.take_entries(count);
+  }
+
+  [[nodiscard]] std::uint64_t entry_count() const { return entries_.count; }
+  [[nodiscard]] double context_seconds() const { return context_seconds_; }
+
+  [[nodiscard]] EdgeList download_edges(SourceIndex source_index) const {
+    EdgeList edges;
+    edges.node_count = shape_.format.node_count;
+    edges.undirected = shape_.symmetric;
+    const std::vector<std::uint64_t> places = entries_.places.download();
+    for (std::uint64_t e = 0; e < entries_.count; ++e) {
+      edges.add_entry(source_index, static_cast<NodeId>(places[e] >> 32),
+                      static_cast<NodeId>(places[e]));
+    }
+    const std::vector<double> weights = entries_.weights.download();
+    if (!weights.empty()) {
+      edges.weights.assign(weights.begin(),
+                           weights.begin() + static_cast<std::ptrdiff_t>(entries_.count));
+    }
+    return edges;
+  }
+
+  [[nodiscard]] DeviceMatrix build(SourceIndex source_index) {
+    ring_.reset();
+    const Stream stream;
+    return DeviceMatrix(std::make_unique<DeviceTransitionMatrix>(
+        build_transition_matrix(std::move(entries_), matrix_shape(source_index), stream)));
+  }
+
+ private:
+  [[nodiscard]] MatrixShape matrix_shape(SourceIndex source_index) const {
+    return {.nodes = shape_.format.node_count,
+            .weighted = shape_.format.weights != EntryFormat::Weights::none,
+            .symmetric = shape_.symmetric,
+            .source_index = source_index};
+  }
+
+  /// Entries that there will be room for: the matrix too has to fit beside them. Fewer than
+  /// expected only where nobody knows yet whether so many come. Throws OutOfMemory.
+  [[nodiscard]] std::uint64_t capacity(const std::string& device) const {
+    const MatrixShape matrix = matrix_shape(SourceIndex::row);
+    const std::size_t parser = DeviceTextParser::bytes(source_.buffer_bytes());
+    std::size_t available = 0, total = 0;
+    PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
+    if (options_.memory_limit > 0) available = std::min(available, options_.memory_limit);
+    const auto fits = [&](std::uint64_t entries) {
+      return parser + bytes_to_build(entries, matrix) <= available;
+    };
+    if (fits(shape_.expected_entries)) return shape_.expected_entries;
+    if (shape_.entries_are_there || !fits(0)) {
+      throw OutOfMemory(device, parser + bytes_to_build(shape_.expected_entries, matrix),
+                        available);
+    }
+    std::uint64_t least = 0, most = shape_.expected_entries;  // fits, does not
+    while (most - least > 1) {
+      const std::uint64_t middle = least + (most - least) / 2;
+      (fits(middle) ? least : most) = middle;
+    }
+    return least;
+  }
+
+  EntrySource& source_;
+  DeviceReaderOptions options_;
+  EntryTextShape shape_;
+  std::optional<TextRing> ring_;
+  DeviceEntries entries_;
+  double context_seconds_ = 0;
+};
+
+DeviceReader::DeviceReader(EntrySource& source, const DeviceReaderOptions& options)
+    : impl_(std::make_unique<Impl>(source, options)) {}
+DeviceReader::~DeviceReader() = default;
+void DeviceReader::read() {
+  impl_->read();
+}
+std::uint64_t DeviceReader::entry_count() const {
+  return impl_->entry_count();
+}
+double DeviceReader::context_seconds() const {
+  return impl_->context_seconds();
+}
+EdgeList DeviceReader::download_edges(SourceIndex source_index) const {
+  return impl_->download_edges(source_index);
+}
+DeviceMatrix DeviceReader::build(SourceIndex source_index) {
+  return impl_->build(source_index);
+}
+
+}  // namespace pagerank::gpu

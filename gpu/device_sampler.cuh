@@ -1,0 +1,26 @@
+#pragma once
+
+#include "gpu/device_matrix.cuh"
+#include "gpu/kernel_choice.hpp"
+
+namespace pagerank::gpu {
+
+/// Of a matrix on the current device, which outlives it.
+class DeviceSampler final : public MatrixSampler {
+ public:
+  explicit DeviceSampler(const DeviceTransitionMatrix& matrix) : matrix_(matrix) {}
+
+  [[nodiscard]] std::uint64_t node_count() const override { return matrix_.node_count(); }
+  [[nodiscard]] EdgeIndex link_count() const override { return matrix_.link_count(); }
+  [[nodiscard]] bool weighted() const override { return matrix_.weighted(); }
+  [[nodiscard]] std::vector<Row> rows_of(const std::vector<EdgeIndex>& links) const override;
+  [[nodiscard]] std::vector<NodeId> columns(const std::vector<EdgeIndex>& links) const override;
+  [[nodiscard]] std::vector<EdgeIndex> in_degrees(const std::vector<NodeId>& nodes) const override;
+  [[nodiscard]] std::vector<double> inverse_out_weights(
+      const std::vector<NodeId>& nodes) const override;
+
+ private:
+  const DeviceTransitionMatrix& matrix_;
+};
+
+}  // namespace pagerank::gpu
