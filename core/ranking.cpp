@@ -1,7 +1,5 @@
 #include "core/ranking.hpp"
 
-#include <parallel/algorithm>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -64,6 +62,26 @@ std::vector<NodeId> nodes_of_highest_bins(std::span<const double> scores, std::s
   return nodes;
 }
 
+/// Sorts pieces, a thread each, and merges neighbours until one is left.
+template <class Elements, class Compare>
+void sort_by_pieces(Elements& elements, int threads, Compare compare) {
+  const Pieces pieces{elements.size(), elements.size() < worth_threads
+                                           ? std::size_t{1}
+                                           : static_cast<std::size_t>(threads)};
+  const auto place = [&](std::size_t piece) {
+    return elements.begin() +
+           static_cast<std::ptrdiff_t>(pieces.begin(std::min(piece, pieces.count)));
+  };
+  parallel_for(pieces.count, threads,
+               [&](std::size_t p) { std::sort(place(p), place(p + 1), compare); });
+  for (std::size_t sorted = 1; sorted < pieces.count; sorted *= 2) {
+    parallel_for((pieces.count + 2 * sorted - 1) / (2 * sorted), threads, [&](std::size_t pair) {
+      const std::size_t first = pair * 2 * sorted;
+      std::inplace_merge(place(first), place(first + sorted), place(first + 2 * sorted), compare);
+    });
+  }
+}
+
 /// The first of these nodes in their ranking.
 std::vector<NodeId> ordered(std::span<const double> scores, std::vector<NodeId> nodes,
                             std::size_t depth, int threads) {
@@ -87,13 +105,7 @@ std::vector<NodeId> ordered(std::span<const double> scores, std::vector<NodeId> 
     std::nth_element(ranked.begin(), cut, ranked.end(), ahead);
     ranked.resize(depth);
   }
-  if (ranked.size() < worth_threads || threads == 1) {
-    std::sort(ranked.begin(), ranked.end(), ahead);
-  } else {
-    __gnu_parallel::sort(
-        ranked.begin(), ranked.end(), ahead,
-        __gnu_parallel::balanced_quicksort_tag(static_cast<__gnu_parallel::_ThreadIndex>(threads)));
-  }
+  sort_by_pieces(ranked, threads, ahead);
   nodes.resize(ranked.size());
   parallel_for(pieces.count, threads, [&](std::size_t p) {
     const std::size_t end = std::min(pieces.begin(p + 1), nodes.size());
