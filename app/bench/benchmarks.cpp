@@ -125,29 +125,37 @@ void run_spmv(const BenchOptions& options, const TransitionMatrix& matrix, Bench
   }
 }
 
-/// Seconds of one iteration, a sample a solve: between the moments when its observer hears of the
-/// 32nd and of the last, which leaves out what a solve does once. (A GPU tells of up to 32 at
-/// once.) `between` is called between two solves.
+/// Seconds of one iteration of a solve that took so many, from when its observer heard of each:
+/// from the 32nd to the last, which leaves out what a solve does once. (A GPU tells of up to 32 at
+/// once.) Of a solve that rounding ended before, from the middle one, if they were told one by one.
+double iteration_seconds(const std::vector<double>& heard, double whole) {
+  constexpr std::size_t first = 32;
+  const std::size_t count = heard.size();
+  const std::size_t from = count > first ? first : (count + 1) / 2;
+  if (from == 0 || from == count) return whole / static_cast<double>(count);
+  const double span = heard.back() - heard[from - 1];
+  if (count <= first && span < whole / 20) return whole / static_cast<double>(count);
+  return span / static_cast<double>(count - from);
+}
+
+/// A sample a solve; `between` is called between two solves.
 std::vector<double> time_iterations(Engine& engine, const BenchOptions& options,
                                     const std::function<void()>& between) {
-  constexpr std::uint32_t first = 32, most = 64;
+  constexpr std::uint32_t most = 64;
   std::vector<double> samples;
   for (const Stopwatch all;
        samples.size() < 3 || (all.seconds() < options.seconds && samples.size() < 100);) {
     const Stopwatch one;
-    double first_heard = 0, last_heard = 0;
+    std::vector<double> heard;
+    // Once a change is 0 the residual is evaluated after every iteration.
     const auto observer = [&](const Progress& progress) {
-      if (progress.iteration == first) first_heard = one.seconds();
-      last_heard = one.seconds();
+      if (progress.change > 0 || heard.empty()) heard.push_back(one.seconds());
     };
     // A tolerance that is hardly reached: the change would have to be 0.
-    const Solution solution =
-        engine.solve({.alpha = options.alpha}, {.tolerance = std::numeric_limits<double>::min(),
-                                                .max_iterations = most,
-                                                .observer = observer});
-    samples.push_back(solution.iterations > first
-                          ? (last_heard - first_heard) / (solution.iterations - first)
-                          : one.seconds() / solution.iterations);
+    (void)engine.solve({.alpha = options.alpha}, {.tolerance = std::numeric_limits<double>::min(),
+                                                  .max_iterations = most,
+                                                  .observer = observer});
+    samples.push_back(iteration_seconds(heard, one.seconds()));
     if (between) between();
     if (all.seconds() > 20 * options.seconds) break;
   }
