@@ -52,9 +52,9 @@ std::vector<NodeId> nodes_of_highest_bins(std::span<const double> scores, std::s
   }
   std::vector<NodeId> nodes(found);
   parallel_for(pieces.count, threads, [&](std::size_t p) {
-    auto out = nodes.begin() + std::accumulate(found_in.begin(),
-                                               found_in.begin() + static_cast<std::ptrdiff_t>(p),
-                                               std::ptrdiff_t{0});
+    const auto before = found_in.begin() + static_cast<std::ptrdiff_t>(p);
+    const std::size_t first = std::accumulate(found_in.begin(), before, std::size_t{0});
+    auto out = nodes.begin() + static_cast<std::ptrdiff_t>(first);
     for (std::size_t i = pieces.begin(p); i < pieces.begin(p + 1); ++i) {
       if (bin_of(scores[i]) >= lowest) *out++ = static_cast<NodeId>(i);
     }
