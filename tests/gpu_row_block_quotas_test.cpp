@@ -36,6 +36,7 @@ std::vector<Numbers> random_rows(unsigned seed, unsigned windows) {
 
 std::vector<WindowRows> measured(const std::vector<Numbers>& rows) {
   std::vector<WindowRows> windows;
+  windows.reserve(rows.size());
   for (const Numbers& window : rows) {
     windows.push_back({.runs = std::accumulate(window.begin(), window.end(), 0U),
                        .longest = *std::max_element(window.begin(), window.end())});
