@@ -45,12 +45,12 @@ ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
   return {std::move(engine), "gpu", std::move(kernel), precision, ""};
 }
 
-ChosenEngine make_cpu_engine(const Options& options, const TransitionMatrix& matrix,
-                             std::string why) {
+ChosenEngine make_cpu_engine(const Options& options, TransitionMatrix matrix, std::string why) {
   const Precision precision = cpu_precision(options, matrix);
-  return {std::make_unique<CpuEngine>(
-              matrix, CpuEngineOptions{.threads = options.threads, .precision = precision}),
-          "cpu", "", precision, std::move(why)};
+  return {
+      std::make_unique<CpuEngine>(
+          std::move(matrix), CpuEngineOptions{.threads = options.threads, .precision = precision}),
+      "cpu", "", precision, std::move(why)};
 }
 
 }  // namespace
@@ -71,24 +71,24 @@ void require_engine(const Options& options) {
 
 ChosenEngine choose_engine(const Options& options, LoadedGraph& graph) {
   if (graph.device_matrix) return make_gpu_engine(options, *std::move(graph.device_matrix));
-  const TransitionMatrix& matrix = graph.matrix;
+  TransitionMatrix& matrix = graph.matrix;
   switch (options.engine) {
     case EngineChoice::gpu:
       return make_gpu_engine(options, matrix);
     case EngineChoice::cpu:
-      return make_cpu_engine(options, matrix, "");
+      return make_cpu_engine(options, std::move(matrix), "");
     case EngineChoice::automatic:
       break;
   }
   if (std::string reason = gpu::unavailable_reason(options.device); !reason.empty()) {
-    return make_cpu_engine(options, matrix, std::move(reason));
+    return make_cpu_engine(options, std::move(matrix), std::move(reason));
   }
   try {
     return make_gpu_engine(options, matrix);
   } catch (const gpu::NoDevice& error) {
-    return make_cpu_engine(options, matrix, error.what());
+    return make_cpu_engine(options, std::move(matrix), error.what());
   } catch (const OutOfMemory& error) {
-    return make_cpu_engine(options, matrix, error.what());
+    return make_cpu_engine(options, std::move(matrix), error.what());
   }
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/huge_pages.hpp"
+#include "core/prefetch.hpp"
 
 namespace pagerank {
 namespace {
@@ -27,16 +28,20 @@ void for_each_run(const CsrMatrix& links, NodeId row, int window_shift, Run run)
 
 class Builder {
  public:
-  Builder(const TransitionMatrix& matrix, bool narrow, const BlockedSizes& sizes, ThreadTeam& team)
-      : matrix_(matrix),
-        links_(matrix.in_links),
+  Builder(const CsrMatrix& links, bool narrow, const BlockedSizes& sizes, ThreadTeam& team)
+      : links_(links),
         team_(team),
+        weighted_(!links.values.empty()),
         narrow_(narrow),
-        window_shift_(std::countr_zero(sizes.window_nodes)) {
-    layout_.node_count = matrix.node_count();
+        window_shift_(std::countr_zero(window_nodes(sizes, narrow))) {
+    layout_.node_count = links.row_count();
     layout_.sizes = sizes;
+    if (sizes.group_bytes == 0) {
+      layout_.sizes.group_bytes = links.element_count() * sizeof(NodeId);
+    }
+    layout_.window_nodes = window_nodes(sizes, narrow);
     layout_.window_count =
-        (std::size_t{layout_.node_count} + sizes.window_nodes - 1) / sizes.window_nodes;
+        (std::size_t{layout_.node_count} + layout_.window_nodes - 1) / layout_.window_nodes;
   }
 
   BlockedLayout build() {
@@ -46,18 +51,22 @@ class Builder {
       team_.for_each(shapes.size(), [&](std::size_t b) { shapes[b] = measure(b); });
       cut_groups(shapes);
     }
-    const EdgeIndex links = matrix_.link_count();
+    const EdgeIndex links = links_.element_count();
     layout_.sources.resize(links);
     layout_.rows.resize(layout_.blocks.back().last_run);
-    layout_.narrow_values.resize(matrix_.weighted() && narrow_ ? links : 0);
-    layout_.values.resize(matrix_.weighted() && !narrow_ ? links : 0);
+    layout_.narrow_values.resize(weighted_ && narrow_ ? links : 0);
+    layout_.values.resize(weighted_ && !narrow_ ? links : 0);
     advise_huge_pages(std::span(layout_.sources));
     advise_huge_pages(std::span(layout_.rows));
     advise_huge_pages(std::span(layout_.narrow_values));
     advise_huge_pages(std::span(layout_.values));
     for (const BlockedLayout::Group& group : layout_.groups) {
-      team_.for_each(group.last_block - group.first_block,
-                     [&](std::size_t b) { fill(group, group.first_block + b); });
+      team_.for_each(group.last_block - group.first_block, [&](std::size_t i) {
+        const std::size_t b = group.first_block + i;
+        if (!weighted_) return fill<false>(group, b, static_cast<float*>(nullptr));
+        if (narrow_) return fill<true>(group, b, layout_.narrow_values.data());
+        fill<true>(group, b, layout_.values.data());
+      });
     }
     return std::move(layout_);
   }
@@ -172,11 +181,13 @@ class Builder {
     layout_.groups.push_back(group);
   }
 
-  /// Writes a row block's runs to their places.
-  void fill(const BlockedLayout::Group& group, std::size_t b) {
-    struct Cursor {
-      EdgeIndex link, run;
-    };
+  /// Where the next run of a length goes, in links and in runs.
+  struct Cursor {
+    EdgeIndex link, run;
+  };
+
+  /// Of a row block, by window and length.
+  [[nodiscard]] std::vector<Cursor> cursors_of(const BlockedLayout::Group& group, std::size_t b) {
     std::vector<Cursor> cursors(layout_.window_count * lengths);
     const std::size_t blocks = group.last_block - group.first_block;
     for (std::size_t w = 0; w < layout_.window_count; ++w) {
@@ -192,29 +203,39 @@ class Builder {
       std::fill_n(layout_.rows.begin() + static_cast<std::ptrdiff_t>(at.run),
                   padded(at.run) - at.run, std::uint16_t{0});
     }
-    const NodeId in_window = layout_.sizes.window_nodes - 1;
-    for (NodeId i = layout_.blocks[b].begin; i < layout_.blocks[b].end; ++i) {
+    return cursors;
+  }
+
+  /// Writes a row block's runs to their places, and their values to `values`, if there are any.
+  template <bool weighted, class V>
+  void fill(const BlockedLayout::Group& group, std::size_t b, V* values) {
+    std::vector<Cursor> cursors = cursors_of(group, b);
+    const NodeId in_window = layout_.window_nodes - 1;
+    const NodeId* const columns = links_.column_indices.data();
+    const double* const from = links_.values.data();
+    std::uint16_t* const sources = layout_.sources.data();
+    std::uint16_t* const rows = layout_.rows.data();
+    const NodeId begin = layout_.blocks[b].begin, end = layout_.blocks[b].end;
+    for (NodeId i = begin; i < end; ++i) {
       for_each_run(links_, i, window_shift_, [&](NodeId window, std::uint32_t length, EdgeIndex k) {
-        Cursor& at = cursors[std::size_t{window} * lengths + length];
-        layout_.rows[at.run++] = static_cast<std::uint16_t>(i - layout_.blocks[b].begin);
-        for (const EdgeIndex end = k + length; k < end; ++k, ++at.link) {
-          layout_.sources[at.link] =
-              static_cast<std::uint16_t>(links_.column_indices[k] & in_window);
-          if (!matrix_.weighted()) continue;
-          if (narrow_) {
-            layout_.narrow_values[at.link] = static_cast<float>(links_.values[k]);
-          } else {
-            layout_.values[at.link] = links_.values[k];
-          }
+        Cursor& next = cursors[std::size_t{window} * lengths + length];
+        rows[next.run++] = static_cast<std::uint16_t>(i - begin);
+        EdgeIndex to = next.link;
+        prefetch_for_writing(rows + next.run);
+        prefetch_for_writing(sources + to);
+        if constexpr (weighted) prefetch_for_writing(values + to);
+        next.link += length;
+        for (const EdgeIndex last = k + length; k < last; ++k, ++to) {
+          sources[to] = static_cast<std::uint16_t>(columns[k] & in_window);
+          if constexpr (weighted) values[to] = static_cast<V>(from[k]);
         }
       });
     }
   }
 
-  const TransitionMatrix& matrix_;
   const CsrMatrix& links_;
   ThreadTeam& team_;
-  bool narrow_;
+  bool weighted_, narrow_;
   int window_shift_;
   BlockedLayout layout_;
   BlockedLayout::Segment at_{0, 0, 0};  ///< The next one.
@@ -222,9 +243,15 @@ class Builder {
 
 }  // namespace
 
-BlockedLayout make_blocked_layout(const TransitionMatrix& matrix, bool narrow,
-                                  const BlockedSizes& sizes, ThreadTeam& team) {
-  return Builder(matrix, narrow, sizes, team).build();
+BlockedLayout make_blocked_layout(const CsrMatrix& links, bool narrow, const BlockedSizes& sizes,
+                                  ThreadTeam& team) {
+  return Builder(links, narrow, sizes, team).build();
+}
+
+std::uint32_t window_nodes(const BlockedSizes& sizes, bool narrow) {
+  constexpr std::uint32_t most = 1 << 16;  // ids are of 16 bits
+  const std::size_t of_z = narrow ? sizeof(float) : sizeof(double);
+  return std::min(most, static_cast<std::uint32_t>(sizes.window_bytes / of_z));
 }
 
 }  // namespace pagerank

@@ -5,23 +5,24 @@
 #include <vector>
 
 #include "core/array.hpp"
+#include "core/csr_matrix.hpp"
 #include "core/thread_team.hpp"
-#include "core/transition_matrix.hpp"
 
 namespace pagerank {
 
-/// The sizes a BlockedLayout is cut by, all above 0. Tests make them small.
+/// The sizes a BlockedLayout is cut by, all above 0 but for group_bytes. Tests make them small.
 struct BlockedSizes {
-  /// Nodes of a window: so much of z stays in a core's cache while it is gathered from. A
-  /// power of two, at most 2^16.
-  std::uint32_t window_nodes = 1 << 15;
+  /// Bytes of z in a window: so much of it stays in a core's cache while it is gathered from. A
+  /// power of two; a window has at most 2^16 nodes.
+  std::uint32_t window_bytes = 1 << 18;
   /// Rows of a row block at most: their sums, doubles, stay in a core's cache. At most 2^16.
   std::uint32_t block_rows = 1 << 15;
   /// Links of a row block at most, as long as it has more than `least_rows`.
   EdgeIndex block_links = 1 << 19;
   std::uint32_t least_rows = 64;
-  /// Bytes of the partial sums of a group of row blocks, about: what is held of them at a time.
-  std::size_t group_bytes = std::size_t{1} << 26;
+  /// Bytes of the partial sums of a group of row blocks, about: what is held of them at a time. 0:
+  /// as the ids of the matrix's links take, whose memory they may have once it is laid out.
+  std::size_t group_bytes = 0;
   /// Links of a piece of work in the first pass, about.
   EdgeIndex task_links = 1 << 17;
   /// Partial sums of a group that take more bytes than this are written past the caches.
@@ -79,6 +80,7 @@ struct BlockedLayout {
 
   NodeId node_count = 0;
   BlockedSizes sizes;
+  std::uint32_t window_nodes = 0;
   std::size_t window_count = 0;
   std::vector<RowBlock> blocks;
   std::vector<Group> groups;
@@ -93,8 +95,11 @@ struct BlockedLayout {
   EdgeIndex largest_block = 0;
 };
 
-/// Lays a matrix out, the same for any number of threads. `narrow`: values in float.
-[[nodiscard]] BlockedLayout make_blocked_layout(const TransitionMatrix& matrix, bool narrow,
+/// Lays a matrix out, the same for any number of threads. `narrow`: z and values are floats.
+[[nodiscard]] BlockedLayout make_blocked_layout(const CsrMatrix& links, bool narrow,
                                                 const BlockedSizes& sizes, ThreadTeam& team);
+
+/// Nodes of a window for z of floats or doubles.
+[[nodiscard]] std::uint32_t window_nodes(const BlockedSizes& sizes, bool narrow);
 
 }  // namespace pagerank

@@ -5,24 +5,13 @@
 #include <span>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
-
 #include "core/blocked_layout.hpp"
+#include "core/cache_lines.hpp"
+#include "core/prefetch.hpp"
 
 namespace pagerank {
 
 namespace detail {
-
-/// Bytes ahead of its use that what is read in order is asked for: the hardware's prefetching stops
-/// at the end of each page.
-constexpr std::size_t ahead = 2048;
-
-template <class T>
-void prefetch_ahead(const T* stream) {
-  __builtin_prefetch(reinterpret_cast<const char*>(stream) + ahead);
-}
 
 template <bool weighted, class T, class V>
 T term(const T* window, const std::uint16_t* ids, const V* values, std::size_t k) {
@@ -101,25 +90,22 @@ void sum_runs(const T* window, const std::uint16_t* ids, const V* values,
   }
 }
 
-/// Writes whole cache lines past the caches: they are too many to be there still when they are
-/// read.
-template <class T>
-void stream(const T* sums, std::size_t count, T* to) {
-#if defined(__x86_64__)
-  constexpr std::size_t at_once = sizeof(__m128i) / sizeof(T);
-  for (std::size_t i = 0; i < count; i += at_once) {
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
-                     _mm_load_si128(reinterpret_cast<const __m128i*>(sums + i)));
+static_assert(BlockedLayout::padded_to % in_step == 0);
+
+/// Single links, a multiple of in_step: straight from where they are gathered to their place.
+template <bool weighted, bool past_caches, class T, class V>
+void move_single_links(const T* window, const std::uint16_t* ids, const V* values,
+                       std::size_t links, T* to) {
+  for (std::size_t i = 0; i < links; i += in_step) {
+    prefetch_ahead(ids + i);
+    if constexpr (weighted) prefetch_ahead(values + i);
+    for (std::size_t k = i; k < i + in_step; k += 4) {
+      const std::array<std::uint16_t, 4> four = four_ids(ids + k);
+      write_four<past_caches>(to + k, [&](std::size_t j) {
+        return term<weighted>(window, four.data(), values + (weighted ? k : 0), j);
+      });
+    }
   }
-#else
-  std::copy_n(sums, count, to);
-#endif
-}
-/// Before others read what was streamed.
-inline void end_streaming() {
-#if defined(__x86_64__)
-  _mm_sfence();
-#endif
 }
 
 }  // namespace detail
@@ -139,8 +125,8 @@ class BlockedSums {
       : layout_(layout),
         blocks_(blocks),
         first_run_(layout.blocks[blocks.first].first_run),
-        streamed_((layout.blocks[blocks.last - 1].last_run - first_run_) * sizeof(T) >
-                  layout.sizes.streamed_bytes),
+        past_caches_((layout.blocks[blocks.last - 1].last_run - first_run_) * sizeof(T) >
+                     layout.sizes.streamed_bytes),
         partials_(partials) {}
 
   /// The first pass: partial sums of the blocks' runs of z.
@@ -155,13 +141,13 @@ class BlockedSums {
       for (std::size_t s = layout_.tasks[task]; s < layout_.tasks[task + 1]; ++s) {
         if (block + group.first_block >= blocks_.first &&
             block + group.first_block < blocks_.last) {
-          gather_segment<weighted>(s, z + window * layout_.sizes.window_nodes, values);
+          gather_segment<weighted>(s, z + window * layout_.window_nodes, values);
         }
         if (++block < in_group) continue;
         block = 0;
         ++window;
       }
-      if (streamed_) detail::end_streaming();
+      if (past_caches_) detail::end_writing_past_caches();
     });
   }
 
@@ -188,22 +174,35 @@ class BlockedSums {
     std::uint32_t filled = 0;
     T* to = partials_ + (layout_.segments[s].first_run - first_run_);
     const auto flush = [&] {
-      if (streamed_) {
-        detail::stream(buffer, filled, to);
+      if (past_caches_) {
+        detail::copy_past_caches(buffer, filled, to);
       } else {
         std::copy_n(buffer, filled, to);
       }
       to += filled;
       filled = 0;
     };
+    const std::uint16_t* const ids = layout_.sources.data();
     EdgeIndex link = layout_.segments[s].first_link;
     for (std::size_t c = layout_.segments[s].first_class; c < layout_.segments[s + 1].first_class;
          ++c) {
       BlockedLayout::RunClass some = layout_.classes[c];
+      if (some.length == 1) {  // the first class: no lengths of many runs gain as much by it
+        const std::uint32_t singles = some.runs / detail::in_step * detail::in_step;
+        const auto* const with = weighted ? values + link : values;
+        if (past_caches_) {
+          detail::move_single_links<weighted, true>(window, ids + link, with, singles, to);
+        } else {
+          detail::move_single_links<weighted, false>(window, ids + link, with, singles, to);
+        }
+        to += singles;
+        link += singles;
+        some.runs -= singles;
+      }
       for (std::uint32_t left = some.runs; left > 0; left -= some.runs) {
         some.runs = std::min(left, at_once - filled);
-        detail::sum_runs<weighted>(window, layout_.sources.data() + link,
-                                   weighted ? values + link : values, some, buffer + filled);
+        detail::sum_runs<weighted>(window, ids + link, weighted ? values + link : values, some,
+                                   buffer + filled);
         filled += some.runs;
         link += EdgeIndex{some.length} * some.runs;
         if (filled == at_once) flush();
@@ -216,20 +215,22 @@ class BlockedSums {
   template <class Accumulator>
   static void add_partials(const T* partials, const std::uint16_t* rows, EdgeIndex count,
                            Accumulator* y) {
-    constexpr std::size_t at_once = BlockedLayout::padded_to;
-    for (EdgeIndex i = 0; i < count; i += at_once) {
-      for (std::size_t k = 0; k < at_once; k += 64 / sizeof(T)) {
-        detail::prefetch_ahead(partials + i + k);
+    using detail::in_step;
+    for (EdgeIndex i = 0; i < count; i += in_step) {
+      for (std::size_t k = 0; k < in_step; k += 64 / sizeof(T)) {
+        prefetch_ahead(partials + i + k);
       }
-      detail::prefetch_ahead(rows + i);
-      for (std::size_t k = i; k < i + at_once; ++k) y[rows[k]] += partials[k];
+      prefetch_ahead(rows + i);
+      for (std::size_t k = i; k < i + in_step; k += 4) {
+        detail::add_four(partials + k, rows + k, y);
+      }
     }
   }
 
   const BlockedLayout& layout_;
   Blocks blocks_;
   EdgeIndex first_run_;
-  bool streamed_;
+  bool past_caches_;
   T* partials_;
 };
 

@@ -61,9 +61,9 @@ void require_valid(const Problem& problem, const SolveOptions& options) {
   if (!(options.tolerance > 0)) throw std::invalid_argument("tolerance must be above 0");
 }
 
-void require_no_dangling(const TransitionMatrix& matrix, const Problem& problem) {
-  if (problem.dangling == DanglingPolicy::error && !matrix.dangling.empty()) {
-    throw DanglingNodesError(matrix.dangling.front(), matrix.dangling.size());
+void require_no_dangling(std::span<const NodeId> dangling, const Problem& problem) {
+  if (problem.dangling == DanglingPolicy::error && !dangling.empty()) {
+    throw DanglingNodesError(dangling.front(), dangling.size());
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "core/compensated_sum.hpp"
 #include "core/convergence.hpp"
@@ -47,14 +48,17 @@ Array<T> node_array(std::size_t nodes) {
 template <class T>
 class PreparedGraph {
  public:
-  PreparedGraph(const TransitionMatrix& matrix, const CpuEngineOptions& options)
-      : matrix_(matrix),
+  PreparedGraph(TransitionMatrix matrix, const CpuEngineOptions& options)
+      : nodes_(matrix.node_count()),
         mixed_(options.precision == Precision::mixed),
         team_(options.threads),
-        sums_(matrix, options.layout, std::is_same_v<T, float>, options.sizes, team_) {}
+        sums_(std::move(matrix.in_links), options.layout, std::is_same_v<T, float>, options.sizes,
+              team_),
+        inverse_out_weight_(std::move(matrix.inverse_out_weight)),
+        dangling_(std::move(matrix.dangling)) {}
 
   Solution solve(const Problem& problem, const SolveOptions& options) {
-    require_no_dangling(matrix_, problem);
+    require_no_dangling(dangling_, problem);
     require_valid(problem, options);
     Running running(*this, problem.alpha);
     return iterate_to_tolerance(running, problem, options);
@@ -62,7 +66,7 @@ class PreparedGraph {
 
   [[nodiscard]] std::uint64_t bytes_per_iteration() const {
     // Reads x and 1 / out-weight, writes x and z; the sums count z as it is read.
-    return sums_.bytes(sizeof(T)) + (3 * sizeof(double) + sizeof(T)) * matrix_.node_count();
+    return sums_.bytes(sizeof(T)) + (3 * sizeof(double) + sizeof(T)) * nodes_;
   }
   [[nodiscard]] bool blocked() const { return sums_.blocked(); }
 
@@ -77,10 +81,7 @@ class PreparedGraph {
   class Running final : public Iteration {
    public:
     Running(PreparedGraph& prepared, double alpha)
-        : graph_(prepared),
-          alpha_(alpha),
-          nodes_(prepared.matrix_.node_count()),
-          x_(node_array<double>(nodes_)) {
+        : graph_(prepared), alpha_(alpha), nodes_(prepared.nodes_), x_(node_array<double>(nodes_)) {
       z_memory_.reserve(2 * aligned_nodes() * sizeof(T));
       z_ = z_memory_.as<T>();
       next_z_ = z_ + aligned_nodes();
@@ -150,7 +151,7 @@ class PreparedGraph {
       for_each_piece(graph_.team_, nodes_, [&](std::size_t p, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
           const double x = of(i);
-          const double inverse_weight = graph_.matrix_.inverse_out_weight[i];
+          const double inverse_weight = graph_.inverse_out_weight_[i];
           xs[i] = static_cast<X>(x);
           z_[i] = static_cast<T>(x * inverse_weight);
           masses[p] += inverse_weight > 0 ? 0 : x;
@@ -200,7 +201,7 @@ class PreparedGraph {
       double change = 0, dangling_mass = 0;
       auto* const xs = current<has_source>().data() + begin;
       T* const zs = next_z_ + begin;
-      const double* const inverse_weights = graph_.matrix_.inverse_out_weight.data() + begin;
+      const double* const inverse_weights = graph_.inverse_out_weight_.data() + begin;
       const T* const sources = has_source ? residuals_.data() + begin : nullptr;
 #pragma omp simd reduction(+ : change, dangling_mass)
       for (NodeId i = 0; i < end - begin; ++i) {
@@ -242,7 +243,7 @@ class PreparedGraph {
         auto* const z = z_memory_.as<double>();
         for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
-            z[i] = x_[i] * graph_.matrix_.inverse_out_weight[i];
+            z[i] = x_[i] * graph_.inverse_out_weight_[i];
           }
         });
         z_is_current_ = false;
@@ -259,7 +260,7 @@ class PreparedGraph {
     }
 
     double exact_dangling_mass() {
-      const std::vector<NodeId>& dangling = graph_.matrix_.dangling;
+      const std::vector<NodeId>& dangling = graph_.dangling_;
       std::vector<CompensatedSum> masses((dangling.size() + nodes_per_piece - 1) / nodes_per_piece);
       for_each_piece(graph_.team_, dangling.size(),
                      [&](std::size_t p, std::size_t begin, std::size_t end) {
@@ -286,22 +287,23 @@ class PreparedGraph {
     double residual_ = 0;
   };
 
-  const TransitionMatrix& matrix_;
+  NodeId nodes_;
   bool mixed_;
   ThreadTeam team_;
   InLinkSums sums_;
+  SharedArray<double> inverse_out_weight_;
+  std::vector<NodeId> dangling_;
 };
 
 }  // namespace
 
 class CpuEngine::Impl {
  public:
-  Impl(const TransitionMatrix& matrix, const CpuEngineOptions& options)
-      : threads_(options.threads) {
+  Impl(TransitionMatrix matrix, const CpuEngineOptions& options) : threads_(options.threads) {
     if (options.precision == Precision::float64) {
-      double_ = std::make_unique<PreparedGraph<double>>(matrix, options);
+      double_ = std::make_unique<PreparedGraph<double>>(std::move(matrix), options);
     } else {
-      float_ = std::make_unique<PreparedGraph<float>>(matrix, options);
+      float_ = std::make_unique<PreparedGraph<float>>(std::move(matrix), options);
     }
   }
 
@@ -318,10 +320,10 @@ class CpuEngine::Impl {
   std::unique_ptr<PreparedGraph<double>> double_;
 };
 
-CpuEngine::CpuEngine(const TransitionMatrix& matrix, CpuEngineOptions options) {
+CpuEngine::CpuEngine(TransitionMatrix matrix, CpuEngineOptions options) {
   if (matrix.node_count() == 0) throw std::invalid_argument("the graph has no nodes");
   options.threads = thread_count(options.threads);
-  impl_ = std::make_unique<Impl>(matrix, options);
+  impl_ = std::make_unique<Impl>(std::move(matrix), options);
 }
 CpuEngine::~CpuEngine() = default;
 

@@ -20,8 +20,9 @@ struct CpuEngineOptions {
 /// number of threads.
 class CpuEngine final : public Engine {
  public:
-  /// Uses `matrix` in place: it must outlive the engine.
-  explicit CpuEngine(const TransitionMatrix& matrix, CpuEngineOptions options = {});
+  /// Shares the matrix's arrays. Given the only matrix that has them (std::move), it uses their
+  /// memory again, and needs 4 bytes a link less.
+  explicit CpuEngine(TransitionMatrix matrix, CpuEngineOptions options = {});
   ~CpuEngine() override;
 
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) override;

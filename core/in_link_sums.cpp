@@ -57,48 +57,44 @@ double line_cost(double bytes) {
 
 }  // namespace
 
-CpuLayout InLinkSums::choose(BlockedSizes& sizes) const {
+CpuLayout InLinkSums::choose(const BlockedSizes& sizes) const {
   constexpr EdgeIndex least_links = 1 << 20;  // smaller ones are done before it is prepared
-  const EdgeIndex links = matrix_.link_count();
+  const EdgeIndex links = links_.element_count();
   if (links < least_links) return CpuLayout::plain;
+  // Segments are padded, and each takes some bytes of its own: they have to hold some links. (With
+  // 16 links a node they do up to about 2^30 nodes.)
+  constexpr double least_a_segment = 32;
+  const auto nodes = static_cast<double>(links_.row_count());
+  const double segments = nodes / window_nodes(sizes, narrow_) * (nodes / sizes.block_rows);
+  if (static_cast<double>(links) < least_a_segment * segments) return CpuLayout::plain;
   const std::size_t value_bytes = narrow_ ? sizeof(float) : sizeof(double);
-  const Shape shape = sample_shape(matrix_.in_links, value_bytes, sizes.window_nodes);
-  const auto nodes = static_cast<double>(matrix_.node_count());
+  const Shape shape = sample_shape(links_, value_bytes, window_nodes(sizes, narrow_));
   const auto width = static_cast<double>(value_bytes);
-  // Nanoseconds of a core a link, measured on a Zen 4 (docs/performance.md): rows of no predictable
-  // length, lines, rows; links and runs; and two passes that sort runs.
+  // Nanoseconds of a core a link, measured on a Zen 4 and a Zen 5 (docs/performance.md): rows of no
+  // predictable length, lines, rows; links and runs; and two passes that sort runs.
   const double plain = 1.2 + shape.lines_per_link * line_cost(nodes * width) +
                        1.5 * nodes / static_cast<double>(links);
-  const double blocked = 0.5 + shape.runs_per_link * (0.25 + 0.2 * width);
-  const double preparing = 4 + 12 * shape.runs_per_link;
+  const double blocked = 0.55 + shape.runs_per_link * 0.12 * width;
+  const double preparing = 5.5 + 8 * shape.runs_per_link;
   constexpr double iterations = 10;  // few solves have less
-  if (iterations * (plain - blocked) <= preparing) return CpuLayout::plain;
+  return iterations * (plain - blocked) <= preparing ? CpuLayout::plain : CpuLayout::blocked;
+}
 
-  // Partial sums take 3/8 of a byte a link: with that a whole solve keeps to 2.5 times the matrix.
-  sizes.group_bytes = std::min<std::size_t>(
-      sizes.group_bytes, std::max<std::size_t>(sizes.streamed_bytes, links / 8 * 3));
-  // Where almost every link is a run anyway, windows may as well be as small as a core's first
-  // cache, as long as segments stay long.
-  constexpr double mostly_single = 0.6, least_runs = 64;
-  BlockedSizes small = sizes;
-  small.window_nodes = 1 << 13;
-  small.block_rows = 1 << 14;
-  const double segments = nodes / small.window_nodes * nodes / small.block_rows;
-  if (shape.runs_per_link > mostly_single && static_cast<double>(links) / segments > least_runs) {
-    sizes = small;
-  }
-  return CpuLayout::blocked;
+void InLinkSums::lay_out(const BlockedSizes& sizes) {
+  blocked_ = make_blocked_layout(links_, narrow_, sizes, team_);
+  if (!exactly_blocked()) return;
+  partials_ = ScratchMemory(links_.column_indices.take());
+  links_ = {};
 }
 
 std::uint64_t InLinkSums::bytes(std::size_t value_bytes) const {
-  const std::uint64_t links = matrix_.link_count(), nodes = matrix_.node_count();
   if (!blocked_) {
-    return links * (sizeof(NodeId) + (matrix_.weighted() ? sizeof(double) : 0)) +
-           nodes * (sizeof(EdgeIndex) + value_bytes);
+    return links_.element_count() * (sizeof(NodeId) + (weighted_ ? sizeof(double) : 0)) +
+           std::uint64_t{links_.row_count()} * (sizeof(EdgeIndex) + value_bytes);
   }
-  return links * (sizeof(std::uint16_t) + (matrix_.weighted() ? value_bytes : 0)) +
+  return blocked_->sources.size() * (sizeof(std::uint16_t) + (weighted_ ? value_bytes : 0)) +
          blocked_->rows.size() * (sizeof(std::uint16_t) + 2 * value_bytes) +
-         blocked_->groups.size() * nodes * value_bytes;
+         blocked_->groups.size() * blocked_->node_count * value_bytes;
 }
 
 }  // namespace pagerank

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "core/blocked_sums.hpp"
 #include "core/plain_sums.hpp"
@@ -25,15 +26,17 @@ struct CpuSizes {
 /// are the same bits for any number of threads.
 class InLinkSums {
  public:
-  /// Uses `matrix` in place. `narrow`: z will be floats, but for exact sums.
-  InLinkSums(const TransitionMatrix& matrix, CpuLayout layout, bool narrow, const CpuSizes& sizes,
+  /// `narrow`: z will be floats, but for exact sums. Of links in another layout partial sums get
+  /// the memory, if nobody else has them.
+  InLinkSums(CsrMatrix links, CpuLayout layout, bool narrow, const CpuSizes& sizes,
              ThreadTeam& team)
-      : matrix_(matrix), narrow_(narrow), plain_sizes_(sizes.plain), team_(team) {
-    BlockedSizes blocked = sizes.blocked;
-    if (layout == CpuLayout::automatic) layout = choose(blocked);
-    if (layout == CpuLayout::blocked) {
-      blocked_ = make_blocked_layout(matrix, narrow, blocked, team);
-    }
+      : links_(std::move(links)),
+        weighted_(!links_.values.empty()),
+        narrow_(narrow),
+        plain_sizes_(sizes.plain),
+        team_(team) {
+    if (layout == CpuLayout::automatic) layout = choose(sizes.blocked);
+    if (layout == CpuLayout::blocked) lay_out(sizes.blocked);
   }
 
   [[nodiscard]] bool blocked() const { return blocked_.has_value(); }
@@ -46,7 +49,7 @@ class InLinkSums {
     if (blocked_) {
       for_each_blocked<double>(z, body);
     } else {
-      for_each_plain_block<plain_piece>(matrix_, plain_rows(), z, team_, body);
+      for_each_plain_block<plain_piece>(links_, plain_rows(), z, team_, body);
     }
   }
 
@@ -58,7 +61,7 @@ class InLinkSums {
     if (exactly_blocked()) {
       for_each_blocked<CompensatedSum>(z, body);
     } else {
-      for_each_plain_block<plain_piece>(matrix_, plain_rows(), z, team_, body);
+      for_each_plain_block<plain_piece>(links_, plain_rows(), z, team_, body);
     }
   }
 
@@ -69,9 +72,9 @@ class InLinkSums {
   [[nodiscard]] std::uint64_t bytes(std::size_t value_bytes) const;
 
  private:
-  /// The layout with which a solve takes less time, preparation included, and the sizes for it. A
-  /// look at some links.
-  [[nodiscard]] CpuLayout choose(BlockedSizes& sizes) const;
+  /// The layout with which a solve takes less time, preparation included. A look at some links.
+  [[nodiscard]] CpuLayout choose(const BlockedSizes& sizes) const;
+  void lay_out(const BlockedSizes& sizes);
 
   /// Values that were narrowed are not exact.
   [[nodiscard]] bool exactly_blocked() const { return blocked_ && blocked_->narrow_values.empty(); }
@@ -79,7 +82,7 @@ class InLinkSums {
     return in_blocked ? blocked_->blocks.size() : plain_rows().blocks().size();
   }
   PlainRows& plain_rows() {
-    if (!plain_) plain_.emplace(matrix_.in_links, plain_sizes_);
+    if (!plain_) plain_.emplace(links_, plain_sizes_);
     return *plain_;
   }
 
@@ -99,7 +102,7 @@ class InLinkSums {
           ++last;
         }
         BlockedSums<T> sums(layout, {group, first, last}, partials_.as<T>());
-        if (!matrix_.weighted()) {
+        if (!weighted_) {
           sums.template gather<false>(z, layout.narrow_values.data(), team_);
         } else if (!layout.values.empty()) {
           sums.template gather<true>(z, layout.values.data(), team_);
@@ -112,8 +115,8 @@ class InLinkSums {
     }
   }
 
-  const TransitionMatrix& matrix_;
-  bool narrow_;
+  CsrMatrix links_;  ///< Empty where all sums are over the blocked layout.
+  bool weighted_, narrow_;
   PlainSizes plain_sizes_;
   ThreadTeam& team_;
   std::optional<PlainRows> plain_;  ///< When first needed.

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/compensated_sum.hpp"
+#include "core/csr_matrix.hpp"
 #include "core/thread_team.hpp"
-#include "core/transition_matrix.hpp"
 
 namespace pagerank {
 
@@ -49,9 +49,9 @@ namespace detail {
 /// Sum of z over links [begin, end) in double, at most `piece` of them by plain addition, the
 /// pieces' sums compensated, so that a hub with millions of in-links keeps its digits.
 template <EdgeIndex piece, class T>
-double sum_links(const TransitionMatrix& matrix, const T* z, EdgeIndex begin, EdgeIndex end) {
-  const NodeId* const columns = matrix.in_links.column_indices.data();
-  const double* const values = matrix.weighted() ? matrix.in_links.values.data() : nullptr;
+double sum_links(const CsrMatrix& links, const T* z, EdgeIndex begin, EdgeIndex end) {
+  const NodeId* const columns = links.column_indices.data();
+  const double* const values = links.values.empty() ? nullptr : links.values.data();
   const auto sum_piece = [&](EdgeIndex k, EdgeIndex last, auto term) -> double {
     double a = 0, b = 0;
     for (; k + 2 <= last; k += 2) {
@@ -78,12 +78,11 @@ double sum_links(const TransitionMatrix& matrix, const T* z, EdgeIndex begin, Ed
 /// Calls body(block, begin, end, y) for each block of rows, y[i] being the sum of row begin + i
 /// over its links of z, times their values if there are any.
 template <EdgeIndex piece, class T, class Body>
-void for_each_plain_block(const TransitionMatrix& matrix, const PlainRows& rows, const T* z,
+void for_each_plain_block(const CsrMatrix& links, const PlainRows& rows, const T* z,
                           ThreadTeam& team, Body& body) {
   std::vector<double> of_pieces(rows.pieces().size());
   team.for_each(of_pieces.size(), [&](std::size_t p) {
-    of_pieces[p] =
-        detail::sum_links<piece>(matrix, z, rows.pieces()[p].begin, rows.pieces()[p].end);
+    of_pieces[p] = detail::sum_links<piece>(links, z, rows.pieces()[p].begin, rows.pieces()[p].end);
   });
   team.for_each(rows.blocks().size(), [&](std::size_t b) {
     thread_local std::vector<double> y;  // kept: its pages are there
@@ -98,8 +97,8 @@ void for_each_plain_block(const TransitionMatrix& matrix, const PlainRows& rows,
         y[row - block.begin] = sum.value();
         continue;
       }
-      y[row - block.begin] = detail::sum_links<piece>(matrix, z, matrix.in_links.row_offsets[row],
-                                                      matrix.in_links.row_offsets[row + 1]);
+      y[row - block.begin] =
+          detail::sum_links<piece>(links, z, links.row_offsets[row], links.row_offsets[row + 1]);
     }
     body(b, block.begin, block.end, y.data());
   });

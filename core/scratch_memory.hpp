@@ -3,34 +3,44 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "core/array.hpp"
 #include "core/huge_pages.hpp"
+#include "core/types.hpp"
 
 namespace pagerank {
 
 /// Memory that holds numbers of one type now and of another later. Begins at a cache line.
 class ScratchMemory {
  public:
+  ScratchMemory() = default;
+  /// Uses the memory of numbers that nobody needs any more.
+  explicit ScratchMemory(Array<NodeId> memory) : memory_(std::move(memory)) {}
+
   /// At least `bytes`, undefined; what lay here before is lost if it grows.
   void reserve(std::size_t bytes) {
     if (bytes <= size()) return;
     memory_ = {};  // before the new one is there
-    memory_.resize(bytes + line);
+    memory_.resize((bytes + line + sizeof(NodeId) - 1) / sizeof(NodeId));
     advise_huge_pages(std::span(memory_));
   }
-  [[nodiscard]] std::size_t size() const { return memory_.empty() ? 0 : memory_.size() - line; }
+  [[nodiscard]] std::size_t size() const {
+    const std::size_t bytes = memory_.size() * sizeof(NodeId);
+    return bytes < line ? 0 : bytes - line;
+  }
 
   /// As an array of T. Elements are undefined until they are written as T.
   template <class T>
   [[nodiscard]] T* as() {
     const std::size_t over = reinterpret_cast<std::uintptr_t>(memory_.data()) % line;
-    return reinterpret_cast<T*>(memory_.data() + (line - over) % line);
+    return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(memory_.data()) +
+                                (line - over) % line);
   }
 
  private:
   static constexpr std::size_t line = 64;
-  Array<std::byte> memory_;
+  Array<NodeId> memory_;
 };
 
 }  // namespace pagerank

@@ -18,8 +18,9 @@ class SharedArray {
  public:
   SharedArray() = default;
   SharedArray(Array<T> elements) {  // NOLINT(google-explicit-*): it is how an Array ends up
-    auto owner = std::make_shared<const Array<T>>(std::move(elements));
+    auto owner = std::make_shared<Array<T>>(std::move(elements));
     elements_ = *owner;
+    array_ = owner.get();
     owner_ = std::move(owner);
   }
   SharedArray(std::initializer_list<T> elements) : SharedArray(Array<T>(elements)) {}
@@ -37,12 +38,21 @@ class SharedArray {
   [[nodiscard]] const T& back() const { return elements_.back(); }
   const T& operator[](std::size_t i) const { return elements_[i]; }
 
+  /// Gives its Array away if it has one and no copy shares it, else an empty one. It is empty then.
+  [[nodiscard]] Array<T> take() {
+    Array<T> taken;
+    if (array_ != nullptr && owner_.use_count() == 1) taken = std::move(*array_);
+    *this = {};
+    return taken;
+  }
+
   friend bool operator==(const SharedArray& a, const SharedArray& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
 
  private:
   std::shared_ptr<const void> owner_;
+  Array<T>* array_ = nullptr;  ///< The owner, where that is one.
   std::span<const T> elements_;
 };
 

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <stdexcept>
 
+#include "core/compensated_sum.hpp"
 #include "core/convergence.hpp"
 #include "core/reference.hpp"
 #include "tests/support.hpp"
@@ -160,11 +162,27 @@ TEST_CASE("parameters out of range are refused") {
 
 TEST_CASE("dangling nodes are refused by name and number where the problem forbids them") {
   const TransitionMatrix matrix = make_transition_matrix(make_graph(4, {{0, 1}, {2, 1}}));
-  CHECK_NOTHROW(require_no_dangling(matrix, {}));
-  CHECK_THROWS_WITH_AS(require_no_dangling(matrix, {.dangling = DanglingPolicy::error}),
+  CHECK_NOTHROW(require_no_dangling(matrix.dangling, {}));
+  CHECK_THROWS_WITH_AS(require_no_dangling(matrix.dangling, {.dangling = DanglingPolicy::error}),
                        doctest::Contains("2 dangling nodes"), DanglingNodesError);
-  CHECK_THROWS_WITH_AS(require_no_dangling(matrix, {.dangling = DanglingPolicy::error}),
+  CHECK_THROWS_WITH_AS(require_no_dangling(matrix.dangling, {.dangling = DanglingPolicy::error}),
                        doctest::Contains("the first is node 2"), DanglingNodesError);
+}
+
+TEST_CASE("a compensated sum has the same bits with and without a branch") {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> mantissa(-1, 1);
+  CompensatedSum branched, plain;
+  for (int i = 0; i < 100'000; ++i) {
+    const double term = std::ldexp(mantissa(random), static_cast<int>(random() % 80) - 40);
+    branched.add(term);
+    plain += term;
+    REQUIRE(branched.value() == plain.value());
+  }
+  CompensatedSum small;
+  small += 1;
+  for (int i = 0; i < 1 << 20; ++i) small += 0x1p-60;
+  CHECK(small.value() == 1 + 0x1p-40);
 }
 
 TEST_SUITE_END();

@@ -231,6 +231,27 @@ TEST_CASE("copies of a matrix share its arrays, which live as long as one of the
   CHECK(view == Array<NodeId>{8, 9});
 }
 
+TEST_CASE("an array is taken only from who alone has it") {
+  SharedArray<NodeId> alone{4, 5, 6};
+  const NodeId* const place = alone.data();
+  const Array<NodeId> taken = alone.take();
+  CHECK(taken.data() == place);
+  CHECK(taken == Array<NodeId>{4, 5, 6});
+  CHECK(alone.empty());
+  CHECK(alone.take().empty());
+
+  SharedArray<NodeId> shared{7, 8};
+  const SharedArray<NodeId> copy = shared;
+  CHECK(shared.take().empty());
+  CHECK(shared.empty());
+  CHECK(copy == Array<NodeId>{7, 8});
+
+  const auto numbers = std::make_shared<const std::vector<NodeId>>(std::vector<NodeId>{7, 8, 9});
+  SharedArray<NodeId> view(numbers, *numbers);
+  CHECK(view.take().empty());
+  CHECK(numbers.use_count() == 1);
+}
+
 TEST_CASE("CSR validation names each broken rule") {
   const CsrMatrix good = make_transition_matrix(make_graph(3, {{0, 1}, {2, 1}})).in_links;
   CHECK_NOTHROW(good.validate());

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "core/cpu_engine.hpp"
+#include "core/graph_generator.hpp"
 #include "core/reference.hpp"
 #include "gpu/pagerank.hpp"
 #include "io/matrix_market_reader.hpp"
@@ -399,6 +400,50 @@ TEST_CASE("the number of threads does not change a bit of the CPU engine's resul
           CHECK(many.error_bound == one.error_bound);
         }
       }
+    }
+  }
+}
+
+TEST_CASE("the CPU engine's layout follows the graph's size, and its segments are not too short") {
+  if (tested_engines() != "cpu") return;
+  const auto layout_of = [](const GraphRecipe& recipe, const BlockedSizes& sizes) {
+    const CpuEngine engine(make_transition_matrix(generate_graph(recipe)),
+                           {.sizes = {.plain = {}, .blocked = sizes}});
+    return engine.layout();
+  };
+  GraphRecipe recipe{.kind = GraphKind::rmat, .nodes = 1 << 18, .links = 1 << 22};
+  CHECK(layout_of(recipe, {}) == CpuLayout::blocked);
+  CHECK(layout_of(recipe, {.window_bytes = 256, .block_rows = 64}) == CpuLayout::plain);
+  recipe.nodes = 1 << 10;
+  recipe.links = 1 << 14;
+  CHECK(layout_of(recipe, {}) == CpuLayout::plain);
+}
+
+TEST_CASE("the CPU engine uses a matrix's memory again if nobody else has it: the same bits") {
+  if (tested_engines() != "cpu") return;
+  const EdgeList edges = graph_of_row_lengths(20'000, {0, 1, 33, 5, 200}, 33);
+  for (const EdgeList& graph : {edges, with_random_weights(edges, 34)}) {
+    const TransitionMatrix kept = make_transition_matrix(graph);
+    const CsrMatrix links = make_transition_matrix(graph).in_links;
+    for (const Precision precision : {Precision::float64, Precision::mixed, Precision::float32}) {
+      CAPTURE(static_cast<int>(precision));
+      CpuEngineOptions options{
+          .threads = 2, .precision = precision, .layout = CpuLayout::blocked, .sizes = {}};
+      const auto solve = [&](TransitionMatrix matrix) {
+        CpuEngine engine(std::move(matrix), options);
+        (void)engine.solve({}, {.tolerance = 1e-4});
+        return engine.solve({}, {.tolerance = 1e-7});
+      };
+      const Solution shared = solve(kept);
+      CHECK(kept.in_links.row_offsets == links.row_offsets);
+      CHECK(kept.in_links.column_indices == links.column_indices);
+      CHECK(kept.in_links.values == links.values);
+      const Solution given = solve(make_transition_matrix(graph));
+      CHECK(given.scores == shared.scores);
+      CHECK(given.changes == shared.changes);
+      CHECK(given.error_bound == shared.error_bound);
+      options.sizes.blocked.group_bytes = 4096;  // all of it, some rows at a time
+      CHECK(solve(make_transition_matrix(graph)).scores == shared.scores);
     }
   }
 }

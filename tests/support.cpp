@@ -110,7 +110,7 @@ std::string tested_engines() {
 
 CpuSizes small_cpu_sizes() {
   return {.plain = {.block_links = 100, .block_rows = 64},
-          .blocked = {.window_nodes = 256,
+          .blocked = {.window_bytes = 1024,
                       .block_rows = 128,
                       .block_links = 2000,
                       .least_rows = 8,
