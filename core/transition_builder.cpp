@@ -10,6 +10,7 @@
 #include "core/compensated_sum.hpp"
 #include "core/huge_pages.hpp"
 #include "core/parallel.hpp"
+#include "core/prefetch.hpp"
 
 namespace pagerank {
 namespace {
@@ -288,8 +289,12 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, LinkArrays& 
     const std::uint64_t link = load<wide>(by_source, l);
     const std::uint64_t target = link & node_mask, source_in_bin = link >> node_bits;
     const EdgeIndex slot = next_of_target_bin[target >> shift]++;
+    prefetch_for_writing(second_.low.data() + slot);
     second_.low[slot] = static_cast<std::uint32_t>((target & key_mask) << shift | source_in_bin);
-    if constexpr (weighted) second_.weights[slot] = by_source.weights[l];
+    if constexpr (weighted) {
+      prefetch_for_writing(second_.weights.data() + slot);
+      second_.weights[slot] = by_source.weights[l];
+    }
   }
 }
 
@@ -326,8 +331,12 @@ EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, c
   double* const values = matrix.in_links.values.data();
   for_each([&](std::uint32_t target, NodeId source, EdgeIndex l) {
     const EdgeIndex slot = next[target]++;
+    prefetch_for_writing(columns + slot);
     columns[slot] = source;
-    if constexpr (weighted) values[slot] = second_.weights[l];
+    if constexpr (weighted) {
+      prefetch_for_writing(values + slot);
+      values[slot] = second_.weights[l];
+    }
   });
 
   EdgeIndex repeats = 0;
