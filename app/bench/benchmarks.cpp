@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <stop_token>
 
 #include "app/bench/host_benchmarks.hpp"
 #include "core/compensated_sum.hpp"
@@ -147,14 +148,17 @@ std::vector<double> time_iterations(Engine& engine, const BenchOptions& options,
        samples.size() < 3 || (all.seconds() < options.seconds && samples.size() < 100);) {
     const Stopwatch one;
     std::vector<double> heard;
-    // Once a change is 0 the residual is evaluated after every iteration.
+    // Once a change is 0 the residual is evaluated after every iteration, and may stir x up again.
+    std::stop_source at_rest;
     const auto observer = [&](const Progress& progress) {
-      if (progress.change > 0 || heard.empty()) heard.push_back(one.seconds());
+      if (progress.change == 0) at_rest.request_stop();
+      if (!at_rest.stop_requested() || heard.empty()) heard.push_back(one.seconds());
     };
     // A tolerance that is hardly reached: the change would have to be 0.
     (void)engine.solve({.alpha = options.alpha}, {.tolerance = std::numeric_limits<double>::min(),
                                                   .max_iterations = most,
-                                                  .observer = observer});
+                                                  .observer = observer,
+                                                  .stop = at_rest.get_token()});
     samples.push_back(iteration_seconds(heard, one.seconds()));
     if (between) between();
     if (all.seconds() > 20 * options.seconds) break;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/bench/benchmarks.hpp"
+#include "core/huge_pages.hpp"
 #include "core/parallel.hpp"
 #include "io/byte_source.hpp"
 #include "io/graph_cache.hpp"
@@ -126,7 +127,10 @@ void describe_host(const BenchOptions& options, io::BenchmarkTable& table) {
 MemoryReading::MemoryReading(std::uint64_t bytes, int threads)
     : bytes_(bytes),
       threads_(thread_count(threads)),
-      memory_(std::clamp<std::uint64_t>(bytes, 1 << 20, 256 << 20) / sizeof(std::uint64_t), 1) {}
+      memory_(std::clamp<std::uint64_t>(bytes, 1 << 20, 256 << 20) / sizeof(std::uint64_t)) {
+  advise_huge_pages(std::span(memory_));  // as what is measured has
+  std::fill(memory_.begin(), memory_.end(), 1);
+}
 
 void MemoryReading::sample() {
   using Clock = std::chrono::steady_clock;

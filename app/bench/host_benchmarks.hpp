@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/bench/bench_options.hpp"
+#include "core/array.hpp"
 #include "core/edge_list.hpp"
 #include "io/benchmark_report.hpp"
 
@@ -23,7 +24,7 @@ class MemoryReading {
  private:
   std::uint64_t bytes_;
   int threads_;
-  std::vector<std::uint64_t> memory_;
+  Array<std::uint64_t> memory_;
   std::vector<double> seconds_;
   std::uint64_t found_ = 0;
 };
