@@ -108,7 +108,9 @@ Solution solve(const Options& options, const ChosenEngine& chosen, const LoadedG
   report.device = chosen.engine->device();
   report.kernel = chosen.kernel;
   report.precision = name_of(chosen.precision);
-  report.seconds.upload = clock.lap();
+  const double made = clock.lap();
+  (chosen.name == "gpu" ? report.seconds.upload : report.seconds.build) += made;
+  spdlog::debug("the engine made its layout in {:.3f} s", made);
   if (!chosen.why.empty()) {
     spdlog::info("no GPU is used: {}; ranking on the CPU{}", chosen.why,
                  options.kernel == "auto" ? "" : ", --kernel has no effect");
@@ -173,12 +175,12 @@ void log_result(const Options& options, const io::Report& report) {
 
 void log_seconds(const io::Report::Seconds& seconds) {
   spdlog::info(
-      "seconds: read {:.3f}, build {:.3f}, {}upload {:.3f}, solve {:.3f}, rank {:.3f}, write "
-      "{:.3f}, "
+      "seconds: read {:.3f}, build {:.3f}, {}{}solve {:.3f}, rank {:.3f}, write {:.3f}, "
       "total {:.3f}",
       seconds.read, seconds.build,
-      seconds.cache > 0 ? fmt::format("cache {:.3f}, ", seconds.cache) : "", seconds.upload,
-      seconds.solve, seconds.rank, seconds.write, seconds.total);
+      seconds.cache > 0 ? fmt::format("cache {:.3f}, ", seconds.cache) : "",
+      seconds.upload > 0 ? fmt::format("upload {:.3f}, ", seconds.upload) : "", seconds.solve,
+      seconds.rank, seconds.write, seconds.total);
 }
 
 }  // namespace

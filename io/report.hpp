@@ -55,10 +55,12 @@ struct Report {
 
   /// Wall time of each phase.
   struct Seconds {
-    double read = 0, build = 0;
-    double cache = 0;    ///< Writing it.
+    double read = 0;
     double context = 0;  ///< Of `read`, of the GPU's reader: until the GPU was there to take text.
-    double upload = 0, solve = 0, rank = 0, write = 0, total = 0;
+    double build = 0;    ///< The matrix, and on the CPU the engine's layout of it.
+    double cache = 0;    ///< Writing it.
+    double upload = 0;   ///< To the GPU, and the engine's layout there.
+    double solve = 0, rank = 0, write = 0, total = 0;
   } seconds;
 
   std::string version;

@@ -203,6 +203,7 @@ TEST_CASE("the report holds the run") {
                      seconds["upload"].get<double>() + seconds["solve"].get<double>() +
                      seconds["rank"].get<double>() + seconds["write"].get<double>();
   CHECK(sum == doctest::Approx(seconds["total"].get<double>()).epsilon(0.01));
+  CHECK(seconds["upload"] == 0);  // there is no GPU to bring anything to
 }
 
 TEST_CASE("the GPU's reader gives what the host's does: table, report and errors") {

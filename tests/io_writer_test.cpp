@@ -227,9 +227,9 @@ TEST_CASE("the report is JSON with every field") {
   report.certified_depth = 4;
   report.residual_history = {0.5, 0.25, 0.1};
   report.seconds = {.read = 1,
+                    .context = 0.5,
                     .build = 2,
                     .cache = 7,
-                    .context = 0.5,
                     .upload = 3,
                     .solve = 4,
                     .rank = 5,
