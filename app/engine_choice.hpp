@@ -22,8 +22,8 @@ struct ChosenEngine {
 /// gpu::NoDevice where --engine gpu cannot be had.
 void require_engine(const Options& options);
 
-/// The one place where it is decided which engine runs. The graph must outlive the engine, which
-/// takes over what of it is on a GPU.
+/// The one place where it is decided which engine runs. The engine takes over what of the
+/// graph is on a GPU, and the CPU engine its matrix; another's matrix has to outlive the engine.
 [[nodiscard]] ChosenEngine choose_engine(const Options& options, LoadedGraph& graph);
 
 }  // namespace pagerank::app

@@ -110,7 +110,7 @@ Solution solve(const Options& options, const ChosenEngine& chosen, const LoadedG
   report.precision = name_of(chosen.precision);
   const double made = clock.lap();
   (chosen.name == "gpu" ? report.seconds.upload : report.seconds.build) += made;
-  spdlog::debug("the engine made its layout in {:.3f} s", made);
+  spdlog::debug("the engine was made in {:.3f} s", made);
   if (!chosen.why.empty()) {
     spdlog::info("no GPU is used: {}; ranking on the CPU{}", chosen.why,
                  options.kernel == "auto" ? "" : ", --kernel has no effect");

@@ -37,7 +37,9 @@ class Builder {
     layout_.node_count = links.row_count();
     layout_.sizes = sizes;
     if (sizes.group_bytes == 0) {
-      layout_.sizes.group_bytes = links.element_count() * sizeof(NodeId);
+      // A line less: the ids begin anywhere, what takes their place at a line.
+      constexpr std::size_t line = 64;
+      layout_.sizes.group_bytes = std::max(line, links.element_count() * sizeof(NodeId)) - line;
     }
     layout_.window_nodes = window_nodes(sizes, narrow);
     layout_.window_count =

@@ -38,9 +38,10 @@ struct BlockedSizes {
 /// 2. For each block of rows the runs' partial sums are added to their rows.
 ///
 /// Row blocks are taken in groups, both passes for one after the other, so that there is memory for
-/// the partial sums of one group only. Within a *segment*, the runs of one window and one row
-/// block, runs are in order of length: a loop of so many equal ones has no branch to mispredict.
-/// What makes no run is met by no loop: rows without links, nodes without out-links.
+/// the partial sums of one group only: where that of the matrix's ids holds them all, one group.
+/// Within a *segment*, the runs of one window and one row block, runs are in order of length: a
+/// loop of so many equal ones has no branch to mispredict. What makes no run is met by no loop:
+/// rows without links, nodes without out-links.
 ///
 /// Links lie in the order of the first pass, windows first, and runs in that of the second, row
 /// blocks first, so that each pass reads in order. The first writes a segment's partial sums where

@@ -20,8 +20,9 @@ struct CpuEngineOptions {
 /// number of threads.
 class CpuEngine final : public Engine {
  public:
-  /// Shares the matrix's arrays. Given the only matrix that has them (std::move), it uses their
-  /// memory again, and needs 4 bytes a link less.
+  /// Shares the matrix's arrays. If it is given the only matrix that has them (std::move), and lays
+  /// links out anew, it frees them or uses their memory again: up to 4 bytes a link less, 12 of a
+  /// graph with weights in double. (Float iterations need weights in double too, for the residual.)
   explicit CpuEngine(TransitionMatrix matrix, CpuEngineOptions options = {});
   ~CpuEngine() override;
 

@@ -23,6 +23,15 @@ class SharedArray {
     array_ = owner.get();
     owner_ = std::move(owner);
   }
+  SharedArray(const SharedArray&) = default;
+  SharedArray& operator=(const SharedArray&) = default;
+  SharedArray(SharedArray&& other) noexcept { swap(other); }  ///< The other one is empty then.
+  SharedArray& operator=(SharedArray&& other) noexcept {
+    SharedArray(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~SharedArray() = default;
+
   SharedArray(std::initializer_list<T> elements) : SharedArray(Array<T>(elements)) {}
 
   /// Views elements that exist as long as `owner` does.
@@ -39,6 +48,7 @@ class SharedArray {
   const T& operator[](std::size_t i) const { return elements_[i]; }
 
   /// Gives its Array away if it has one and no copy shares it, else an empty one. It is empty then.
+  /// No other thread may have a copy at that time.
   [[nodiscard]] Array<T> take() {
     Array<T> taken;
     if (array_ != nullptr && owner_.use_count() == 1) taken = std::move(*array_);
@@ -51,6 +61,12 @@ class SharedArray {
   }
 
  private:
+  void swap(SharedArray& other) noexcept {
+    std::swap(owner_, other.owner_);
+    std::swap(array_, other.array_);
+    std::swap(elements_, other.elements_);
+  }
+
   std::shared_ptr<const void> owner_;
   Array<T>* array_ = nullptr;  ///< The owner, where that is one.
   std::span<const T> elements_;

@@ -57,7 +57,8 @@ struct Report {
   struct Seconds {
     double read = 0;
     double context = 0;  ///< Of `read`, of the GPU's reader: until the GPU was there to take text.
-    double build = 0;    ///< The matrix, and on the CPU the engine's layout of it.
+    double build = 0;    ///< The matrix, and on the CPU the engine's layout of it (also where
+                         ///< that follows upon a GPU that could not be had).
     double cache = 0;    ///< Writing it.
     double upload = 0;   ///< To the GPU, and the engine's layout there.
     double solve = 0, rank = 0, write = 0, total = 0;

@@ -234,6 +234,11 @@ TEST_CASE("copies of a matrix share its arrays, which live as long as one of the
 TEST_CASE("an array is taken only from who alone has it") {
   SharedArray<NodeId> alone{4, 5, 6};
   const NodeId* const place = alone.data();
+  SharedArray<NodeId> elsewhere = std::move(alone);
+  CHECK(alone.empty());  // NOLINT(*-use-after-move): that is what is promised
+  CHECK(elsewhere.data() == place);
+  alone = std::move(elsewhere);
+  CHECK(elsewhere.empty());  // NOLINT(*-use-after-move)
   const Array<NodeId> taken = alone.take();
   CHECK(taken.data() == place);
   CHECK(taken == Array<NodeId>{4, 5, 6});
