@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/host_memory.hpp"
 #include "core/cpu_engine.hpp"
 #include "gpu/pagerank.hpp"
 
@@ -45,12 +46,20 @@ ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
   return {std::move(engine), "gpu", std::move(kernel), precision, ""};
 }
 
+/// A layout of its own, if there is memory for one. (Most of what it may take it takes only where
+/// links lie in a mapped file; being wrong costs time.)
+CpuLayout cpu_layout(const TransitionMatrix& matrix) {
+  const std::uint64_t bytes = matrix.link_count() * (matrix.weighted() ? 16 : 8);
+  const auto available = available_host_memory();
+  return available && bytes > *available ? CpuLayout::plain : CpuLayout::automatic;
+}
+
 ChosenEngine make_cpu_engine(const Options& options, TransitionMatrix matrix, std::string why) {
   const Precision precision = cpu_precision(options, matrix);
-  return {
-      std::make_unique<CpuEngine>(
-          std::move(matrix), CpuEngineOptions{.threads = options.threads, .precision = precision}),
-      "cpu", "", precision, std::move(why)};
+  const CpuEngineOptions engine_options{
+      .threads = options.threads, .precision = precision, .layout = cpu_layout(matrix)};
+  return {std::make_unique<CpuEngine>(std::move(matrix), engine_options), "cpu", "", precision,
+          std::move(why)};
 }
 
 }  // namespace
