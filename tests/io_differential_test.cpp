@@ -23,7 +23,7 @@ TEST_SUITE_BEGIN("io");
 
 namespace {
 
-constexpr std::array<std::size_t, 4> block_sizes = {1, 2, 7, 65'536};
+constexpr std::array<std::size_t, 7> block_sizes = {1, 2, 7, 1024, 2048, 7168, 65'536};
 constexpr int most_threads = 8;
 
 struct MatrixMarketReaders {
@@ -278,7 +278,7 @@ TEST_CASE_TEMPLATE("both readers agree on long files and mutations of them", Rea
     }
     for (int round = 0; round < 40; ++round) {
       MatrixMarketBoth readers(round == 0 ? text : mutate(text, random));
-      for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes[3]}) {
+      for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes.back()}) {
         readers.check(
             {.threads = 1 + static_cast<int>(random() % most_threads), .block_bytes = block_bytes},
             random() % 8 == 0);
@@ -295,7 +295,7 @@ TEST_CASE("both readers agree on long edge lists and mutations of them") {
       CHECK_FALSE(EdgeListBoth(text).refused());
       for (int round = 0; round < 15; ++round) {
         EdgeListBoth readers(round == 0 ? text : mutate(text, random));
-        for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes[3]}) {
+        for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes.back()}) {
           readers.check({.threads = 1 + static_cast<int>(random() % most_threads),
                          .block_bytes = block_bytes},
                         random() % 8 == 0);
@@ -456,7 +456,7 @@ TEST_CASE("the GPU's reader agrees with the simple one on long files and mutatio
     const std::string text = long_text(weighted, random);
     for (int round = 0; round < 60; ++round) {
       BothReaders<DeviceReaders> readers(round == 0 ? text : mutate(text, random));
-      for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes[3]}) {
+      for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes.back()}) {
         readers.check({.threads = 6, .block_bytes = block_bytes}, random() % 8 == 0);
       }
     }

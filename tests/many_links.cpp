@@ -132,16 +132,19 @@ void check_star_outwards() {
   once.node_count = nodes;
   for (NodeId leaf = 0; leaf < leaves; ++leaf) once.add_entry(SourceIndex::row, 0, leaf * step);
   const std::vector<double> expected = reference_pagerank(once);
-  CpuEngine engine(matrix, {.layout = CpuLayout::plain});
-  const Solution solution = engine.solve({}, {.tolerance = 1e-6});
-  double distance = 0;
-  for (std::size_t node = 0; node < nodes; ++node) {
-    distance += std::abs(solution.scores[node] - expected[node]);
+  for (const CpuLayout layout : {CpuLayout::plain, CpuLayout::blocked}) {
+    CpuEngine engine(matrix, {.layout = layout});
+    const Solution solution = engine.solve({}, {.tolerance = 1e-6});
+    double distance = 0;
+    for (std::size_t node = 0; node < nodes; ++node) {
+      distance += std::abs(solution.scores[node] - expected[node]);
+    }
+    std::printf("L1 distance %.3g, error bound %.3g, %u iterations\n", distance,
+                solution.error_bound, solution.iterations);
+    check(solution.converged && distance <= solution.error_bound + 1e-14,
+          layout == CpuLayout::plain ? "scores of the CPU engine are those of a star of 16 links"
+                                     : "and in the blocked layout");
   }
-  std::printf("L1 distance %.3g, error bound %.3g, %u iterations\n", distance, solution.error_bound,
-              solution.iterations);
-  check(solution.converged && distance <= solution.error_bound + 1e-14,
-        "scores of the CPU engine are those of a star of 16 links");
 }
 
 void check_star_inwards() {
