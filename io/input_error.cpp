@@ -30,6 +30,8 @@ std::string_view describe(ParseFault fault) {
       return "the file ends before the size line 'ROWS COLUMNS ENTRIES'";
     case ParseFault::bad_size_line:
       return "expected the size line 'ROWS COLUMNS ENTRIES'";
+    case ParseFault::entry_count_too_large:
+      return "a number of entries above 18446744073709551615, the largest that can be counted";
     case ParseFault::not_square:
       return "the adjacency matrix of a graph is square";
     case ParseFault::no_nodes:

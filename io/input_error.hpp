@@ -28,6 +28,7 @@ enum class ParseFault {
   hermitian,
   missing_size_line,
   bad_size_line,
+  entry_count_too_large,
   not_square,
   no_nodes,
   too_many_nodes,

@@ -107,7 +107,7 @@ void MatrixMarketHeaderParser::parse_size_line(std::string_view line) {
       refuse(ParseFault::bad_size_line, "found " + quoted(line));
     }
     if (error == std::errc::result_out_of_range || (i < 2 && sizes.at(i) > max_node_count)) {
-      refuse(i < 2 ? ParseFault::too_many_nodes : ParseFault::bad_size_line,
+      refuse(i < 2 ? ParseFault::too_many_nodes : ParseFault::entry_count_too_large,
              "found " + quoted(field));
     }
   }

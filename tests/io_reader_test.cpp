@@ -154,7 +154,7 @@ TEST_CASE("the size line is checked number by number") {
   check_refused(pattern + "3 3 1.5\n", ParseFault::bad_size_line, 2);
   check_refused(pattern + "-3 -3 1\n", ParseFault::bad_size_line, 2);
   check_refused(pattern + "3 3 -1\n", ParseFault::bad_size_line, 2);
-  check_refused(pattern + "3 3 99999999999999999999\n", ParseFault::bad_size_line, 2);
+  check_refused(pattern + "3 3 18446744073709551616\n", ParseFault::entry_count_too_large, 2);
   check_refused(pattern + "3 3 1 1\n", ParseFault::trailing_characters, 2);
   check_refused(pattern + "3 4 1\n", ParseFault::not_square, 2);
   check_refused(pattern + "0 0 0\n", ParseFault::no_nodes, 2);
