@@ -248,7 +248,8 @@ TEST_CASE_TEMPLATE("both readers agree on mutations of the conformance files", R
     for (const std::string& text : texts) {
       BothReaders<Readers> readers(mutate(text, random));
       ++(readers.refused() ? refused : read);
-      for (const std::size_t block_bytes : block_sizes) {
+      for (int some = 0; some < 4; ++some) {
+        const std::size_t block_bytes = block_sizes.at(random() % block_sizes.size());
         readers.check(
             {.threads = 1 + static_cast<int>(random() % most_threads), .block_bytes = block_bytes},
             random() % 4 == 0);
