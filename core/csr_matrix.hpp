@@ -12,7 +12,9 @@ struct CsrMatrix {
   SharedArray<NodeId> column_indices;     ///< Ascending within a row; repeats add up.
   SharedArray<double> values;             ///< One an element, or empty: then every element is 1.
 
-  [[nodiscard]] NodeId row_count() const { return static_cast<NodeId>(row_offsets.size() - 1); }
+  [[nodiscard]] NodeId row_count() const {
+    return row_offsets.empty() ? 0 : static_cast<NodeId>(row_offsets.size() - 1);  // moved: none
+  }
   [[nodiscard]] EdgeIndex element_count() const { return column_indices.size(); }
 
   /// Throws std::invalid_argument, naming the first rule of the above that does not hold.

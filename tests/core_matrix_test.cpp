@@ -225,6 +225,9 @@ TEST_CASE("copies of a matrix share its arrays, which live as long as one of the
     CHECK(copy.in_links.column_indices.data() == matrix.in_links.column_indices.data());
   }
   CHECK(copy.in_links.column_indices == Array<NodeId>{0, 2});
+  const TransitionMatrix moved = std::move(copy);
+  CHECK(moved.node_count() == 3);
+  CHECK(copy.node_count() == 0);  // NOLINT(*-use-after-move): that is what is promised
   const auto numbers = std::make_shared<const std::vector<NodeId>>(std::vector<NodeId>{7, 8, 9});
   const SharedArray<NodeId> view(numbers, std::span(*numbers).subspan(1));
   CHECK(numbers.use_count() == 2);
