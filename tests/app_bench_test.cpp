@@ -32,7 +32,7 @@ bool no_gpu() {
 
 TEST_CASE("a graph specification overrides the defaults, and its description makes it again") {
   const GraphDefaults defaults{.scale = 10, .links = 4, .seed = 3};
-  const auto whole = parse_graph_spec("rmat:12x8:seed=9:scramble:symmetric", defaults);
+  const auto whole = parse_graph_spec("rmat:12x8:seed=9:scramble:symmetric:weighted", defaults);
   REQUIRE(whole);
   CHECK(whole->kind == GraphKind::rmat);
   CHECK(whole->nodes == 4096);
@@ -40,7 +40,8 @@ TEST_CASE("a graph specification overrides the defaults, and its description mak
   CHECK(whole->seed == 9);
   CHECK(whole->scramble);
   CHECK(whole->symmetric);
-  CHECK(describe(*whole) == "rmat:12x8:seed=9:scramble:symmetric");
+  CHECK(whole->weighted);
+  CHECK(describe(*whole) == "rmat:12x8:seed=9:scramble:symmetric:weighted");
 
   CHECK(describe(*parse_graph_spec("web", defaults)) == "web:10x4:seed=3");
   CHECK(describe(*parse_graph_spec("web:11", defaults)) == "web:11x4:seed=3");

@@ -35,12 +35,13 @@ po::options_description visible_options() {
   };
   po::options_description graph("graph"), measure("measurement"), output("output"), other("other"),
       all;
-  graph.add_options()                                                            //
-      ("scale", number("S", 22), "generated graphs have 2^S nodes")              //
-      ("links", number("L", 16), "and L links a node")                           //
-      ("seed", number("N", 1), "their random numbers")                           //
-      ("scramble", po::bool_switch(), "renumber their nodes at random")          //
-      ("symmetric", po::bool_switch(), "every generated link counts both ways")  //
+  graph.add_options()                                                                //
+      ("scale", number("S", 22), "generated graphs have 2^S nodes")                  //
+      ("links", number("L", 16), "and L links a node")                               //
+      ("seed", number("N", 1), "their random numbers")                               //
+      ("scramble", po::bool_switch(), "renumber their nodes at random")              //
+      ("symmetric", po::bool_switch(), "every generated link counts both ways")      //
+      ("weighted", po::bool_switch(), "generated links have weights of 0.001 to 1")  //
       ("source", text("INDEX", "row"), "the link's source in files, row or column");
   measure.add_options()                                                        //
       ("precision", text("P", "float"), "float or double; solve: also mixed")  //
@@ -158,7 +159,8 @@ BenchOptions parse_bench_options(int argc, const char* const* argv) {
       .links = static_cast<std::uint64_t>(whole_number(given, "links", 1, 1'000'000)),
       .seed = static_cast<std::uint64_t>(whole_number(given, "seed", 0, INT64_MAX)),
       .scramble = given["scramble"].as<bool>(),
-      .symmetric = given["symmetric"].as<bool>()};
+      .symmetric = given["symmetric"].as<bool>(),
+      .weighted = given["weighted"].as<bool>()};
   options.source =
       says_second(given, "source", "row", "column") ? SourceIndex::column : SourceIndex::row;
   options.device = static_cast<int>(whole_number(given, "device", 0, 4096));
@@ -189,7 +191,7 @@ std::string bench_help_text() {
           "pagerank-bench --write FILE.mtx [options] GRAPH\n\n"
           "Times every kernel on each GRAPH, a Matrix Market file, an edge list (.txt, .el, .wel,\n"
           ".tsv, .edges, .edgelist) or a graph that it makes,\n"
-          "NAME[:SCALExLINKS][:seed=N][:scramble][:symmetric]:\n\n";
+          "NAME[:SCALExLINKS][:seed=N][:scramble][:symmetric][:weighted]:\n\n";
   for (const GraphPreset& preset : graph_presets()) {
     text << "  " << preset.name << std::string(12 - preset.name.size(), ' ') << preset.text << '\n';
   }
