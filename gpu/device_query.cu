@@ -47,11 +47,23 @@ std::string enter_device(int device) {
   return properties.name;
 }
 
-void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit) {
+std::size_t available_device_memory(std::size_t limit) {
   std::size_t available = 0, total = 0;
   PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
-  if (limit > 0) available = std::min(available, limit);
+  return limit > 0 ? std::min(available, limit) : available;
+}
+
+void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit) {
+  const std::size_t available = available_device_memory(limit);
   if (needed > available) throw OutOfMemory(name, needed, available);
+}
+
+double memory_bandwidth() {
+  int device = 0, kilohertz = 0, bits = 0;
+  PAGERANK_CUDA(cudaGetDevice(&device));
+  PAGERANK_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device));
+  PAGERANK_CUDA(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device));
+  return 2.0 * kilohertz * 1000 * bits / 8;  // both edges of the clock
 }
 
 void create_context(int device, bool load_kernels) noexcept {
