@@ -9,6 +9,7 @@
 #include "gpu/device.cuh"
 #include "gpu/matrix_builder.cuh"
 #include "gpu/pagerank.hpp"
+#include "gpu/reader_memory.hpp"
 #include "gpu/text_parser.cuh"
 #include "gpu/text_ring.hpp"
 
@@ -87,7 +88,7 @@ class DeviceReader::Impl {
     context_seconds_ =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     const LockedMemory locked(ring_->memory());
-    DeviceTextParser parser(shape_, capacity(device), source_.buffer_bytes(), device);
+    DeviceTextParser parser(shape_, entry_room(device), source_.buffer_bytes(), device);
     const std::uint64_t count = read_entries(source_, *ring_, parser, options_.threads);
     entries_ = parser.take_entries(count);
   }
@@ -127,28 +128,13 @@ class DeviceReader::Impl {
             .source_index = source_index};
   }
 
-  /// Entries that there will be room for: the matrix too has to fit beside them. Fewer than
-  /// expected only where nobody knows yet whether so many come. Throws OutOfMemory.
-  [[nodiscard]] std::uint64_t capacity(const std::string& device) const {
-    const MatrixShape matrix = matrix_shape(SourceIndex::row);
-    const std::size_t parser = DeviceTextParser::bytes(source_.buffer_bytes());
+  /// Room for the entries: the matrix too has to fit beside them. Throws OutOfMemory.
+  [[nodiscard]] EntryRoom entry_room(const std::string& device) const {
     std::size_t available = 0, total = 0;
     PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
     if (options_.memory_limit > 0) available = std::min(available, options_.memory_limit);
-    const auto fits = [&](std::uint64_t entries) {
-      return parser + bytes_to_build(entries, matrix) <= available;
-    };
-    if (fits(shape_.expected_entries)) return shape_.expected_entries;
-    if (shape_.entries_are_there || !fits(0)) {
-      throw OutOfMemory(device, parser + bytes_to_build(shape_.expected_entries, matrix),
-                        available);
-    }
-    std::uint64_t least = 0, most = shape_.expected_entries;  // fits, does not
-    while (most - least > 1) {
-      const std::uint64_t middle = least + (most - least) / 2;
-      (fits(middle) ? least : most) = middle;
-    }
-    return least;
+    return room_for_entries(shape_, matrix_shape(SourceIndex::row),
+                            DeviceTextParser::bytes(source_.buffer_bytes()), available, device);
   }
 
   EntrySource& source_;
