@@ -13,7 +13,8 @@ namespace pagerank::gpu {
 std::string enter_device(int device);
 
 /// Throws OutOfMemory if the current device has less than `needed` bytes free, or `limit` (0: none)
-/// is less. `name` is what the message calls the device.
-void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit = 0);
+/// is less. Of these `held` are taken already. `name` is what the message calls the device.
+void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit = 0,
+                           std::size_t held = 0);
 
 }  // namespace pagerank::gpu

@@ -47,9 +47,11 @@ std::string enter_device(int device) {
   return properties.name;
 }
 
-void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit) {
+void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit,
+                           std::size_t held) {
   std::size_t available = 0, total = 0;
   PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
+  available += held;
   if (limit > 0) available = std::min(available, limit);
   if (needed > available) throw OutOfMemory(name, needed, available);
 }

@@ -323,7 +323,9 @@ class Engine::Impl {
   void prepare_as(std::unique_ptr<PreparedGraph<T>>& prepared,
                   const std::shared_ptr<const DeviceTransitionMatrix>& matrix,
                   const EngineOptions& options) {
-    require_device_memory(name_, PreparedGraph<T>::bytes(*matrix, *kernel_), options.memory_limit);
+    const std::size_t held = matrix->bytes();
+    require_device_memory(name_, held + PreparedGraph<T>::bytes(*matrix, *kernel_),
+                          options.memory_limit, held);
     const auto take = [&](TransferRing&) { return DeviceGraph<T>(matrix); };
     prepared = std::make_unique<PreparedGraph<T>>(take, *kernel_, options);
   }
