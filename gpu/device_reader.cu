@@ -34,6 +34,10 @@ class LockedMemory {
   std::span<std::byte> memory_;
 };
 
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 /// The thread that hands chunks to the device needs a core, and the system one.
 int reader_threads(int threads) {
   return std::max(1, thread_count(threads) - 2);
@@ -83,18 +87,20 @@ class DeviceReader::Impl {
   }
 
   void read() {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto entering = std::chrono::steady_clock::now();
     const std::string device = enter_device(options_.device);
-    context_seconds_ =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    context_seconds_ = seconds_since(entering);
     const LockedMemory locked(ring_->memory());
     DeviceTextParser parser(shape_, entry_room(device), source_.buffer_bytes(), device);
+    const auto streaming = std::chrono::steady_clock::now();
     const std::uint64_t count = read_entries(source_, *ring_, parser, options_.threads);
     entries_ = parser.take_entries(count);
+    stream_seconds_ = seconds_since(streaming);
   }
 
   [[nodiscard]] std::uint64_t entry_count() const { return entries_.count; }
   [[nodiscard]] double context_seconds() const { return context_seconds_; }
+  [[nodiscard]] double stream_seconds() const { return stream_seconds_; }
 
   [[nodiscard]] EdgeList download_edges(SourceIndex source_index) const {
     EdgeList edges;
@@ -142,7 +148,7 @@ class DeviceReader::Impl {
   EntryTextShape shape_;
   std::optional<TextRing> ring_;
   DeviceEntries entries_;
-  double context_seconds_ = 0;
+  double context_seconds_ = 0, stream_seconds_ = 0;
 };
 
 DeviceReader::DeviceReader(EntrySource& source, const DeviceReaderOptions& options)
@@ -156,6 +162,9 @@ std::uint64_t DeviceReader::entry_count() const {
 }
 double DeviceReader::context_seconds() const {
   return impl_->context_seconds();
+}
+double DeviceReader::stream_seconds() const {
+  return impl_->stream_seconds();
 }
 EdgeList DeviceReader::download_edges(SourceIndex source_index) const {
   return impl_->download_edges(source_index);
