@@ -57,7 +57,7 @@ constexpr std::uint64_t many_nodes = 700'000;
 
 }  // namespace
 
-TEST_CASE("without a GPU --gpu-memory limits nothing") {
+TEST_CASE("--gpu-memory limits nothing where the CPU ranks") {
   const RunResult run = run_pagerank(
       {(source_dir() / "data/karate.mtx").string(), "--engine", "cpu", "--gpu-memory", "1"});
   CHECK(run.status == 0);
