@@ -41,7 +41,8 @@ ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
                          .kernel = options.kernel,
                          .expected = {options.problem.alpha, options.tolerance, 1},
                          .precision = precision,
-                         .threads = options.threads});
+                         .threads = options.threads,
+                         .memory_limit = options.gpu_memory});
   std::string kernel(engine->kernel());
   return {std::move(engine), "gpu", std::move(kernel), precision, ""};
 }

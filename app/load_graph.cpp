@@ -82,7 +82,9 @@ LoadedGraph read_on_device(const Options& options, const std::string& path, Phas
   }
   io::GraphReader reader = open_graph(options, path, source, format);
   MatrixMarketSource entries(*reader.matrix_market());
-  gpu::DeviceReader device(entries, {.device = options.device, .threads = options.threads});
+  gpu::DeviceReader device(
+      entries,
+      {.device = options.device, .threads = options.threads, .memory_limit = options.gpu_memory});
   {
     const ProgressStep step(progress, [&source] { return bytes_read(source); });
     device.read();

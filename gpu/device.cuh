@@ -12,12 +12,13 @@ namespace pagerank::gpu {
 /// it, say), or is one that this program was not built for.
 std::string enter_device(int device);
 
-/// Throws OutOfMemory if the current device has less than `needed` bytes free, or `limit` (0: none)
-/// is less. `name` is what the message calls the device.
-void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit = 0);
+/// Bytes of the current device for one purpose, which holds some of them: those and what is free,
+/// and no more than `limit` (0: none).
+[[nodiscard]] std::size_t available_device_memory(std::size_t limit, std::size_t held = 0);
 
-/// Bytes of the current device that may be taken: what is free, and no more than `limit` (0: none).
-[[nodiscard]] std::size_t available_device_memory(std::size_t limit);
+/// Throws OutOfMemory if the current device has less than `needed` bytes free. `name` is what the
+/// message calls the device.
+void require_device_memory(const std::string& name, std::size_t needed);
 
 /// Bytes a second of the current device's memory by its clock and width; 0: it does not tell.
 [[nodiscard]] double memory_bandwidth();

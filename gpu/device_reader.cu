@@ -9,6 +9,7 @@
 #include "gpu/device.cuh"
 #include "gpu/matrix_builder.cuh"
 #include "gpu/pagerank.hpp"
+#include "gpu/reader_memory.hpp"
 #include "gpu/text_parser.cuh"
 #include "gpu/text_ring.hpp"
 
@@ -32,6 +33,10 @@ class LockedMemory {
  private:
   std::span<std::byte> memory_;
 };
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 /// The thread that hands chunks to the device needs a core, and the system one.
 int reader_threads(int threads) {
@@ -82,18 +87,20 @@ class DeviceReader::Impl {
   }
 
   void read() {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto entering = std::chrono::steady_clock::now();
     const std::string device = enter_device(options_.device);
-    context_seconds_ =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    context_seconds_ = seconds_since(entering);
     const LockedMemory locked(ring_->memory());
-    DeviceTextParser parser(shape_, capacity(device), source_.buffer_bytes(), device);
+    DeviceTextParser parser(shape_, entry_room(device), source_.buffer_bytes(), device);
+    const auto streaming = std::chrono::steady_clock::now();
     const std::uint64_t count = read_entries(source_, *ring_, parser, options_.threads);
     entries_ = parser.take_entries(count);
+    stream_seconds_ = seconds_since(streaming);
   }
 
   [[nodiscard]] std::uint64_t entry_count() const { return entries_.count; }
   [[nodiscard]] double context_seconds() const { return context_seconds_; }
+  [[nodiscard]] double stream_seconds() const { return stream_seconds_; }
 
   [[nodiscard]] EdgeList download_edges(SourceIndex source_index) const {
     EdgeList edges;
@@ -127,28 +134,13 @@ class DeviceReader::Impl {
             .source_index = source_index};
   }
 
-  /// Entries that there will be room for: the matrix too has to fit beside them. Fewer than
-  /// expected only where nobody knows yet whether so many come. Throws OutOfMemory.
-  [[nodiscard]] std::uint64_t capacity(const std::string& device) const {
-    const MatrixShape matrix = matrix_shape(SourceIndex::row);
-    const std::size_t parser = DeviceTextParser::bytes(source_.buffer_bytes());
+  /// Room for the entries: the matrix too has to fit beside them. Throws OutOfMemory.
+  [[nodiscard]] EntryRoom entry_room(const std::string& device) const {
     std::size_t available = 0, total = 0;
     PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
     if (options_.memory_limit > 0) available = std::min(available, options_.memory_limit);
-    const auto fits = [&](std::uint64_t entries) {
-      return parser + bytes_to_build(entries, matrix) <= available;
-    };
-    if (fits(shape_.expected_entries)) return shape_.expected_entries;
-    if (shape_.entries_are_there || !fits(0)) {
-      throw OutOfMemory(device, parser + bytes_to_build(shape_.expected_entries, matrix),
-                        available);
-    }
-    std::uint64_t least = 0, most = shape_.expected_entries;  // fits, does not
-    while (most - least > 1) {
-      const std::uint64_t middle = least + (most - least) / 2;
-      (fits(middle) ? least : most) = middle;
-    }
-    return least;
+    return room_for_entries(shape_, matrix_shape(SourceIndex::row),
+                            DeviceTextParser::bytes(source_.buffer_bytes()), available, device);
   }
 
   EntrySource& source_;
@@ -156,7 +148,7 @@ class DeviceReader::Impl {
   EntryTextShape shape_;
   std::optional<TextRing> ring_;
   DeviceEntries entries_;
-  double context_seconds_ = 0;
+  double context_seconds_ = 0, stream_seconds_ = 0;
 };
 
 DeviceReader::DeviceReader(EntrySource& source, const DeviceReaderOptions& options)
@@ -170,6 +162,9 @@ std::uint64_t DeviceReader::entry_count() const {
 }
 double DeviceReader::context_seconds() const {
   return impl_->context_seconds();
+}
+double DeviceReader::stream_seconds() const {
+  return impl_->stream_seconds();
 }
 EdgeList DeviceReader::download_edges(SourceIndex source_index) const {
   return impl_->download_edges(source_index);

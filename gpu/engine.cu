@@ -289,32 +289,33 @@ class Engine::Impl {
 
   void prepare(const TransitionMatrix& matrix, const EngineOptions& options) {
     if (options.precision == Precision::float64) {
-      prepare_as(double_, matrix, options,
+      prepare_as(double_, matrix, 0, options,
                  [&](TransferRing& ring) { return DeviceGraph<double>(matrix, ring); });
     } else {
-      prepare_as(single_, matrix, options,
+      prepare_as(single_, matrix, 0, options,
                  [&](TransferRing& ring) { return DeviceGraph<float>(matrix, ring); });
     }
   }
   void prepare(const std::shared_ptr<const DeviceTransitionMatrix>& matrix,
                const EngineOptions& options) {
     if (options.precision == Precision::float64) {
-      prepare_as(double_, *matrix, options,
+      prepare_as(double_, *matrix, matrix->bytes(), options,
                  [&](TransferRing&) { return DeviceGraph<double>(matrix); });
     } else {
-      prepare_as(single_, *matrix, options,
+      prepare_as(single_, *matrix, matrix->bytes(), options,
                  [&](TransferRing&) { return DeviceGraph<float>(matrix); });
     }
   }
 
   /// Where nobody asked for a kernel it is chosen while the links are on their way, and the modest
-  /// one taken if the graph is not for the other or memory too short.
+  /// one taken if the graph is not for the other or memory too short. The matrix itself may hold so
+  /// many bytes of the device already.
   template <class T, class Matrix, class MakeGraph>
   void prepare_as(std::unique_ptr<PreparedGraph<T>>& prepared, const Matrix& matrix,
-                  const EngineOptions& options, const MakeGraph& make_graph) {
-    const std::size_t available = available_device_memory(options.memory_limit);
+                  std::size_t held, const EngineOptions& options, const MakeGraph& make_graph) {
+    const std::size_t available = available_device_memory(options.memory_limit, held);
     const auto require_memory = [&](const SpmvKernel& kernel) {
-      const std::size_t needed = PreparedGraph<T>::bytes(matrix, kernel);
+      const std::size_t needed = held + PreparedGraph<T>::bytes(matrix, kernel);
       if (needed > available) throw OutOfMemory(name_, needed, available);
     };
     const auto make_spmv = [&](const DeviceGraph<T>& graph, cudaStream_t stream) {

@@ -121,13 +121,13 @@ std::size_t DeviceTextParser::bytes(std::size_t buffer_bytes) {
          4096;
 }
 
-DeviceTextParser::DeviceTextParser(const EntryTextShape& shape, std::uint64_t capacity,
+DeviceTextParser::DeviceTextParser(const EntryTextShape& shape, const EntryRoom& room,
                                    std::size_t buffer_bytes, std::string device_name)
     : shape_(shape),
       device_name_(std::move(device_name)),
-      capacity_(capacity),
-      places_(capacity),
-      weights_(shape.format.weights == EntryFormat::Weights::none ? 0 : capacity),
+      room_(room),
+      places_(room.entries),
+      weights_(shape.format.weights == EntryFormat::Weights::none ? 0 : room.entries),
       entries_so_far_(1) {
   const std::size_t most = most_bytes(buffer_bytes);
   entries_so_far_.set_to_zero(kernels_);
@@ -190,7 +190,7 @@ void DeviceTextParser::parse(Chunk& chunk) {
   if (tiles > 0) {
     parse_entries<<<tiles, pieces_per_tile, 0, kernels_>>>(
         text, chunk.bytes, shape_.format, tile_counts,
-        EntryArrays{places_.data(), weights_.data(), capacity_}, chunk.counts.data(),
+        EntryArrays{places_.data(), weights_.data(), room_.entries}, chunk.counts.data(),
         chunk.unknown.data());
     PAGERANK_CUDA_LAUNCHED(parse_entries);
   }
@@ -223,18 +223,13 @@ void DeviceTextParser::insert(std::span<const Known> entries) {
   PAGERANK_CUDA(cudaMemcpyAsync(known.data(), entries.data(), entries.size_bytes(),
                                 cudaMemcpyHostToDevice, repairs_));
   store_entries<<<blocks_for(entries.size(), block_size), block_size, 0, repairs_>>>(
-      known.data(), entries.size(), {places_.data(), weights_.data(), capacity_});
+      known.data(), entries.size(), {places_.data(), weights_.data(), room_.entries});
   PAGERANK_CUDA_LAUNCHED(store_entries);
   repairs_.wait();
 }
 
 void DeviceTextParser::require_room(std::uint64_t entries) const {
-  if (entries <= capacity_) return;
-  std::size_t available = 0, total = 0;
-  PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
-  const std::size_t entry_bytes = 8 + (weights_.size() > 0 ? sizeof(double) : 0);
-  throw OutOfMemory(device_name_, shape_.declared_entries * entry_bytes,
-                    available + capacity_ * entry_bytes);
+  if (entries > room_.entries) throw OutOfMemory(device_name_, room_.needed, room_.available);
 }
 
 DeviceEntries DeviceTextParser::take_entries(std::uint64_t count) {

@@ -6,6 +6,7 @@
 #include "gpu/cuda_handles.cuh"
 #include "gpu/device_buffer.cuh"
 #include "gpu/entry_reader.hpp"
+#include "gpu/reader_memory.hpp"
 
 namespace pagerank::gpu {
 
@@ -28,8 +29,8 @@ struct ChunkCounts {
 /// does not wait for the kernels.
 class DeviceTextParser final : public ChunkParser {
  public:
-  /// With room for so many entries. `buffer_bytes`: of a block. Throws OutOfMemory.
-  DeviceTextParser(const EntryTextShape& shape, std::uint64_t capacity, std::size_t buffer_bytes,
+  /// `buffer_bytes`: of a block. Throws OutOfMemory.
+  DeviceTextParser(const EntryTextShape& shape, const EntryRoom& room, std::size_t buffer_bytes,
                    std::string device_name);
   ~DeviceTextParser() override;
 
@@ -69,7 +70,7 @@ class DeviceTextParser final : public ChunkParser {
 
   EntryTextShape shape_;
   std::string device_name_;
-  std::uint64_t capacity_;
+  EntryRoom room_;
   Stream copies_, kernels_, repairs_;
   DeviceBuffer<std::uint64_t> places_;
   DeviceBuffer<double> weights_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <random>
 
 #include "app/matrix_market_source.hpp"
@@ -63,14 +62,6 @@ struct DeviceReaders : MatrixMarketReaders {
     return {reader.header(), device.download_edges(SourceIndex::row)};
   }
 };
-
-/// Whether tests of the GPU can run; a failure where they must.
-bool has_gpu() {
-  const std::string reason = gpu::unavailable_reason();
-  const char* const required = std::getenv("PAGERANK_REQUIRE_GPU");
-  if (!reason.empty() && required != nullptr && std::string(required) == "1") FAIL_CHECK(reason);
-  return reason.empty();
-}
 
 struct EdgeListReaders {
   using Graph = io::LabelledEdgeList;

@@ -52,7 +52,9 @@ po::options_description visible_options() {
       ("tolerance", real("T", 1e-6, "1e-6"), "certified tolerance of solve")             //
       ("solves", number("N", 1), "solves that kernel auto of solve reckons with")        //
       ("loop", text("WHERE", "device"), "where solve decides to go on: device or host")  //
-      ("device", number("N", 0), "the GPU to use")                                       //
+      ("reader", text("R", "host"),
+       "load: host, or device: the GPU's reader (Matrix Market files) and the bus beside it")  //
+      ("device", number("N", 0), "the GPU to use")                                             //
       ("threads", number("N", 0),
        "threads of generators, reading, builds and the CPU engine, 0: all cores");
   output.add_options()                                           //
@@ -113,9 +115,9 @@ void read_arguments(const po::variables_map& given, BenchOptions& options) {
     throw UsageError("--write takes one GRAPH");
   }
   if (options.write.ends_with(".gz")) throw UsageError("--write: compressed files are not written");
-  const bool on_host =
-      options.benchmark == Benchmark::load || options.benchmark == Benchmark::build;
-  if (on_host && !options.plot.empty()) throw UsageError("--plot draws spmv, solve and reduce");
+  if (options.device_reader && options.benchmark != Benchmark::load) {
+    throw UsageError("--reader device is for load");
+  }
   for (const std::string& graph : options.graphs) {
     (void)parse_graph_spec(graph, options.generated);  // early: no run is lost to a misspelling
   }
@@ -172,6 +174,7 @@ BenchOptions parse_bench_options(int argc, const char* const* argv) {
   options.alpha = number_below(given, "alpha", 1, true);
   options.tolerance = number_below(given, "tolerance", INFINITY);
   options.device_loop = !says_second(given, "loop", "device", "host");
+  options.device_reader = says_second(given, "reader", "host", "device");
   for (const auto& [name, file] : {std::pair{"json", &options.json},
                                    {"csv", &options.csv},
                                    {"plot", &options.plot},
@@ -203,6 +206,7 @@ std::string bench_help_text() {
          "reduce need a GPU. load: from a file to the matrix, against reading the file and "
          "counting\n"
          "its lines; from GRAPH.prgraph too, if pagerank --cache left one, or from such a file.\n"
+         "--reader device: by the GPU too, against what the bus carries in the same run.\n"
          "build: from an edge list to the matrix, against reading memory.\n"
       << visible_options()
       << "\nexit status: 0 done, 1 a kernel's result was wrong, 2 bad usage, 3 bad input,\n"

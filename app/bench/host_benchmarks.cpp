@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "app/bench/benchmarks.hpp"
+#include "app/bench/device_load.hpp"
+#include "app/options.hpp"
 #include "core/huge_pages.hpp"
 #include "core/parallel.hpp"
 #include "io/byte_source.hpp"
@@ -159,13 +161,18 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
     table.nodes = matrix.node_count();
     table.links = matrix.link_count();
   };
-  const auto load_text = [&] {
+  std::vector<double> read_seconds;  // of load_text
+  const auto matrix_of_text = [&] {
+    const auto begin = std::chrono::steady_clock::now();
     io::ByteSource source(path);
     const io::GraphFormat format = io::format_of(source, path);
     io::GraphReader reader(source, format, {.threads = options.threads});
     reader.read(options.source);
-    note(reader.build());
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    read_seconds.push_back(elapsed.count());
+    return reader.build();
   };
+  const auto load_text = [&] { note(matrix_of_text()); };
   const auto load_cache = [&](const std::string& cache) {
     note(io::GraphCache(cache).load(options.threads).matrix);
   };
@@ -180,6 +187,7 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
                           .run = std::move(run)});
   };
   if (io::is_graph_cache(path)) {
+    if (options.device_reader) throw UsageError("--reader device: " + path + " is no text");
     add_load("load", *file.size(), [&] { load_cache(path); });
   } else {
     candidates.push_back(
@@ -192,9 +200,23 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
                [&load_cache, cache] { load_cache(cache); });
     }
   }
+  std::optional<DeviceLoad> device;
+  const std::size_t on_host = candidates.size();
+  if (options.device_reader) {
+    device.emplace(options, path, matrix_of_text());
+    for (auto& turn : device->turns()) {
+      candidates.push_back({.row = {}, .prepare = {}, .run = std::move(turn)});
+    }
+  }
+  read_seconds.clear();
   time_in_turns(candidates, options.seconds);
   table.copy_bytes_per_second = candidates.front().row.bytes_per_second();
-  for (Candidate& candidate : candidates) table.rows.push_back(std::move(candidate.row));
+  for (std::size_t i = 0; i < on_host; ++i) {
+    BenchmarkRow& row = candidates[i].row;
+    if (row.kernel == "load" && !read_seconds.empty()) row.stream_seconds = median(read_seconds);
+    table.rows.push_back(std::move(row));
+  }
+  if (device) device->add_to(table);
 }
 
 void run_build(const BenchOptions& options, const EdgeList& edges, io::BenchmarkTable& table) {
