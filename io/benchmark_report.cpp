@@ -316,9 +316,8 @@ std::optional<double> BenchmarkTable::share_of_ceiling(const BenchmarkRow& row) 
                                             : std::nullopt;
   }
   const std::optional<double> rate = io::bytes_per_second(row);
-  return rate && copy_bytes_per_second > 0 && !row.on_host
-             ? if_finite(*rate / copy_bytes_per_second)
-             : std::nullopt;
+  const double ceiling = row.on_host ? row.ceiling_bytes_per_second : copy_bytes_per_second;
+  return rate && ceiling > 0 ? if_finite(*rate / ceiling) : std::nullopt;
 }
 
 void write_benchmark_text(std::ostream& out, const BenchmarkTable& table) {

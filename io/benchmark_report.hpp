@@ -28,7 +28,8 @@ struct BenchmarkRow {
   /// largest relative difference of an element; solve: L1 distance of the scores.
   std::optional<double> max_difference;
 
-  bool on_host = false;  ///< Not on `device`: its ceilings mean nothing here.
+  bool on_host = false;                 ///< Not on `device`: its ceilings mean nothing here,
+  double ceiling_bytes_per_second = 0;  ///< but this one, of the same run, if it is not 0.
 
   // Of solve only.
   std::string loop;  ///< Where the GPU's iterations are decided on: "device", "host" or empty.
@@ -73,8 +74,8 @@ struct BenchmarkTable {
   /// How many times faster than the baseline the row is.
   [[nodiscard]] std::optional<double> ratio_to_baseline(const BenchmarkRow& row) const;
 
-  /// Share of copy_bytes_per_second that the row's declared bytes reach; over the bus of
-  /// bus_bytes_per_second, while text travels.
+  /// Share of copy_bytes_per_second, on the host of its own ceiling, that the row's declared bytes
+  /// reach; over the bus of bus_bytes_per_second, while text travels.
   [[nodiscard]] std::optional<double> share_of_ceiling(const BenchmarkRow& row) const;
 
   [[nodiscard]] double elements_per_second(const BenchmarkRow& row) const {

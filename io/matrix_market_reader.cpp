@@ -79,6 +79,14 @@ EdgeList MatrixMarketReader::read_edges(SourceIndex source_index) {
   return edges;
 }
 
+std::optional<LineBlock> MatrixMarketBlocks::next(const LineBlocks::BufferOf& buffer_of) {
+  std::optional<LineBlock> block = reader_.text_.next_block(buffer_of);
+  if (block && !block->text.empty() && block->text.back() != '\n') {
+    without_newline_ = block->index;
+  }
+  return block;
+}
+
 std::optional<MatrixEntry> MatrixMarketBlocks::parse_line(std::string_view line) const {
   try {
     return parse_entry_line(line, reader_.header_);
@@ -89,7 +97,9 @@ std::optional<MatrixEntry> MatrixMarketBlocks::parse_line(std::string_view line)
 
 void MatrixMarketBlocks::inspect(const LineBlock& block) {
   MatrixEntries entries;
-  if (!block.error) parse_entries(block.view(), reader_.header_, entries);
+  std::string_view text = block.view();
+  if (block.index == without_newline_ && text.ends_with('\n')) text.remove_suffix(1);
+  if (!block.error) parse_entries(text, reader_.header_, entries);
   ledger_.finish(block.index, entries, block.error);
   if (ledger_.stopped()) close();
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -53,9 +55,7 @@ class MatrixMarketBlocks {
   explicit MatrixMarketBlocks(MatrixMarketReader& reader)
       : reader_(reader), ledger_(reader.text_.ledger(reader.header_.entries)) {}
 
-  [[nodiscard]] std::optional<LineBlock> next(const LineBlocks::BufferOf& buffer_of) {
-    return reader_.text_.next_block(buffer_of);
-  }
+  [[nodiscard]] std::optional<LineBlock> next(const LineBlocks::BufferOf& buffer_of);
   [[nodiscard]] std::size_t first_block() const { return reader_.text_.first_block(); }
 
   /// The entry on a line (without its newline); nothing if it is bad. From several threads.
@@ -66,7 +66,7 @@ class MatrixMarketBlocks {
     ledger_.finish(block, lines, entries);
   }
   /// Parses the block here, or takes the error that it came with. Throws what is wrong with the
-  /// text up to its end.
+  /// text up to its end. A newline behind a last line that came without one is none of its own.
   void inspect(const LineBlock& block);
 
   /// After the last block: throws what is wrong with the text.
@@ -75,6 +75,7 @@ class MatrixMarketBlocks {
  private:
   MatrixMarketReader& reader_;
   BlockLedger ledger_;
+  std::atomic<std::size_t> without_newline_ = SIZE_MAX;  ///< The block whose last line has none.
 };
 
 struct MatrixMarketGraph {

@@ -160,6 +160,9 @@ TEST_CASE("without a GPU pagerank-bench solve measures the CPU engine, and nothi
   CHECK(table.rows.back().kernel == "read ids");  // the floor, of the same run
   CHECK(table.rows.back().bytes == table.links * sizeof(NodeId));
   CHECK(table.rows.back().median_seconds > 0);
+  CHECK(*table.share_of_ceiling(table.rows.back()) == 1);
+  CHECK(*table.share_of_ceiling(cpu) ==
+        doctest::Approx(cpu.bytes_per_second() / table.rows.back().bytes_per_second()));
   CHECK(cpu.refusal.empty());
   CHECK(cpu.median_seconds > 0);
   CHECK(cpu.min_seconds <= cpu.median_seconds);
@@ -221,6 +224,9 @@ TEST_CASE("pagerank-bench load and build time the way to the matrix against what
       CHECK(table["rows"].back()["kernel"] == benchmark);
       CHECK(table["rows"].back()["median_seconds"] > 0);
       CHECK(table["rows"][0]["share_of_ceiling"] == 1);
+      const auto& memory = table["rows"][benchmark == "load" ? 1 : 0];
+      CHECK(memory["kernel"] == "read memory");
+      CHECK(memory["bytes_per_second"] > 0);
     }
     const auto& load = tables[0]["rows"].back();
     CHECK(load["ratio_to_baseline"].is_null() == (benchmark == "build"));

@@ -211,6 +211,11 @@ TEST_CASE("the share of the ceiling needs a time and a measured ceiling") {
   io::BenchmarkTable table = spmv_table();
   CHECK(*table.share_of_ceiling(table.rows[2]) == doctest::Approx(0.5));
   CHECK_FALSE(table.share_of_ceiling(table.rows[5]).has_value());
+  io::BenchmarkRow host = table.rows[2];
+  host.on_host = true;
+  CHECK_FALSE(table.share_of_ceiling(host).has_value());
+  host.ceiling_bytes_per_second = 4 * host.bytes_per_second();
+  CHECK(*table.share_of_ceiling(host) == doctest::Approx(0.25));
   table.rows[2].median_seconds = 0;
   CHECK_FALSE(table.share_of_ceiling(table.rows[2]).has_value());
   table.copy_bytes_per_second = 0;
