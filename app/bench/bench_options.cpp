@@ -198,9 +198,10 @@ std::string bench_help_text() {
          "PageRank\n"
          "to the certified tolerance, the CPU engine too. reduce: the L1 norm of a vector with as\n"
          "many elements as GRAPH has nodes. A kernel whose result is wrong gets no time. spmv and\n"
-         "reduce need a GPU. load: from a file to the matrix, against reading the file and "
-         "counting\n"
-         "its lines; from GRAPH.prgraph too, if pagerank --cache left one, or from such a file.\n"
+         "reduce need a GPU. load: from a file to the matrix, against reading the file, memory, "
+         "and\n"
+         "counting lines; from GRAPH.prgraph too, if pagerank --cache left one, or from such a "
+         "file.\n"
          "build: from an edge list to the matrix, against reading memory.\n"
       << visible_options()
       << "\nexit status: 0 done, 1 a kernel's result was wrong, 2 bad usage, 3 bad input,\n"
