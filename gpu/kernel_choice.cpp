@@ -22,12 +22,18 @@ std::size_t distinct(std::vector<std::uint64_t>& numbers) {
   return static_cast<std::size_t>(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
 }
 
-/// out[i] = at(i) for i < count, by all threads: each may be a miss of all caches.
+/// Other threads upload the graph meanwhile: if all together are more than the cores, those that
+/// wait for each other keep the others from working, for tens of milliseconds.
+int sampling_threads() {
+  return std::max(1, thread_count(0) / 4);
+}
+
+/// out[i] = at(i) for i < count, by several threads: each may be a miss of all caches.
 template <class T, class At>
 std::vector<T> gather(std::size_t count, At at) {
   std::vector<T> out(count);
   constexpr std::size_t piece = 4096;
-  parallel_for((count + piece - 1) / piece, thread_count(0), [&](std::size_t p) {
+  parallel_for((count + piece - 1) / piece, sampling_threads(), [&](std::size_t p) {
     for (std::size_t i = p * piece; i < std::min(count, (p + 1) * piece); ++i) out[i] = at(i);
   });
   return out;
@@ -41,7 +47,7 @@ double sample_sectors(const MatrixSampler& matrix, std::size_t value_bytes) {
   for (std::size_t i = 0; i < links.size(); ++i) links[i] = i / seen * stride + i % seen;
   const std::vector<NodeId> columns = matrix.columns(links);
   std::array<std::size_t, stretches> sectors{};
-  parallel_for(stretches, thread_count(0), [&](std::size_t s) {
+  parallel_for(stretches, sampling_threads(), [&](std::size_t s) {
     std::vector<std::uint64_t> touched(seen);
     for (std::size_t i = 0; i < seen; ++i) {
       touched[i] = columns[s * seen + i] * value_bytes / sector_bytes;
@@ -75,13 +81,18 @@ class DegreeOrder {
       }
     }
     std::sort(keys_.begin(), keys_.end());
+    equals_.resize(keys_.size(), 1);
+    for (std::size_t i = keys_.size(); i-- > 1;) {
+      if (keys_[i - 1] == keys_[i]) equals_[i - 1] = equals_[i] + 1;
+    }
   }
   /// In [0, 1).
   [[nodiscard]] double place(NodeId node, double element) const {
-    const auto [begin, end] = std::equal_range(keys_.begin(), keys_.end(), element);
+    const auto begin = std::lower_bound(keys_.begin(), keys_.end(), element);
+    const auto index = static_cast<std::size_t>(begin - keys_.begin());
+    const std::size_t equals = begin == keys_.end() || *begin > element ? 0 : equals_[index];
     const double among_equals = static_cast<double>(node) / static_cast<double>(nodes_);
-    return (static_cast<double>(begin - keys_.begin()) +
-            static_cast<double>(end - begin) * among_equals) /
+    return (static_cast<double>(index) + static_cast<double>(equals) * among_equals) /
            (static_cast<double>(keys_.size()) + 1);
   }
 
@@ -113,7 +124,8 @@ class DegreeOrder {
   }
 
   std::uint64_t nodes_;
-  std::vector<double> keys_;  ///< Of nodes, ascending.
+  std::vector<double> keys_;         ///< Of nodes, ascending.
+  std::vector<std::size_t> equals_;  ///< Of each key, how many from there on are the same.
 };
 
 struct Runs {
@@ -217,7 +229,7 @@ std::vector<double> HostSampler::inverse_out_weights(const std::vector<NodeId>& 
 }
 
 RowSample sample_rows(const MatrixSampler& matrix) {
-  constexpr std::size_t most_rows = 256, most_columns = 1024;
+  constexpr std::size_t most_rows = 256, most_columns = 512;
   std::vector<EdgeIndex> links(most_rows);
   for (std::size_t r = 0; r < most_rows; ++r) links[r] = matrix.link_count() / most_rows * r;
   const std::vector<MatrixSampler::Row> rows = matrix.rows_of(links);
@@ -237,7 +249,7 @@ double RowSample::runs_per_link(const std::vector<NodeId>& places, std::uint64_t
                                 std::uint32_t window_size) const {
   constexpr std::size_t pieces = 16;
   std::array<double, pieces> sums{};
-  parallel_for(pieces, thread_count(0), [&](std::size_t piece) {
+  parallel_for(pieces, sampling_threads(), [&](std::size_t piece) {
     std::vector<std::size_t> last_row(nodes / window_size + 1, lengths.size());  // of each window
     for (std::size_t r = piece; r < lengths.size(); r += pieces) {
       std::size_t windows = 0;
