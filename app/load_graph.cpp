@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/host_memory.hpp"
-#include "app/matrix_market_source.hpp"
+#include "app/text_source.hpp"
 #include "core/threads.hpp"
 #include "gpu/pagerank.hpp"
 #include "io/atomic_file.hpp"
@@ -81,7 +81,7 @@ LoadedGraph read_on_device(const Options& options, const std::string& path, Phas
                      " is an edge list, which only the host can read");
   }
   io::GraphReader reader = open_graph(options, path, source, format);
-  MatrixMarketSource entries(*reader.matrix_market());
+  TextSource entries(*reader.matrix_market());
   gpu::DeviceReader device(entries, {.device = options.device, .threads = options.threads});
   {
     const ProgressStep step(progress, [&source] { return bytes_read(source); });

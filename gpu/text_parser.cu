@@ -27,10 +27,11 @@ constexpr unsigned most_entries_of_tile = tile_bytes / 2;
 
 /// counts[tile] = lines and entries that begin in it.
 __global__ void __launch_bounds__(pieces_per_tile)
-    count_entries(const char* text, std::uint32_t bytes, std::uint64_t* counts) {
+    count_entries(const char* text, std::uint32_t bytes, EntryFormat format,
+                  std::uint64_t* counts) {
   const std::uint32_t piece = blockIdx.x * tile_bytes + threadIdx.x * piece_bytes;
   const std::uint64_t lines = line_begins(text, piece, bytes);
-  const std::uint64_t entries = entry_begins(text + piece, lines);
+  const std::uint64_t entries = entry_begins(text + piece, lines, format);
   using Reduce = cub::BlockReduce<std::uint64_t, pieces_per_tile>;
   __shared__ typename Reduce::TempStorage storage;
   const std::uint64_t sum = Reduce(storage).Sum(packed(__popcll(lines), __popcll(entries)));
@@ -66,7 +67,7 @@ struct EntryArrays {
 
   __device__ void store(std::uint64_t at, const ParsedEntry& entry) const {
     if (at >= capacity) return;
-    places[at] = std::uint64_t{entry.row} << 32 | entry.column;
+    places[at] = entry.row << 32 | entry.column;
     if (weights != nullptr) weights[at] = entry.weight;
   }
 };
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(pieces_per_tile)
   __shared__ typename Scan::TempStorage storage;
   const std::uint32_t tile = blockIdx.x * tile_bytes, offset = threadIdx.x * piece_bytes;
   std::uint64_t entries =
-      entry_begins(text + tile + offset, line_begins(text, tile + offset, bytes));
+      entry_begins(text + tile + offset, line_begins(text, tile + offset, bytes), format);
   std::uint32_t rank = 0, count = 0;
   Scan(storage).ExclusiveSum(static_cast<std::uint32_t>(__popcll(entries)), rank, count);
   for (; entries != 0; entries &= entries - 1) {
@@ -181,7 +182,8 @@ void DeviceTextParser::parse(Chunk& chunk) {
   const char* const text = chunk.text.data();
   std::uint64_t* const tile_counts = chunk.tile_counts.data();
   if (tiles > 0) {
-    count_entries<<<tiles, pieces_per_tile, 0, kernels_>>>(text, chunk.bytes, tile_counts);
+    count_entries<<<tiles, pieces_per_tile, 0, kernels_>>>(text, chunk.bytes, shape_.format,
+                                                           tile_counts);
     PAGERANK_CUDA_LAUNCHED(count_entries);
   }
   scan_counts<<<1, scan_threads, 0, kernels_>>>(tile_counts, tiles, chunk.counts.data(),

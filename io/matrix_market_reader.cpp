@@ -79,23 +79,16 @@ EdgeList MatrixMarketReader::read_edges(SourceIndex source_index) {
   return edges;
 }
 
-std::optional<MatrixEntry> MatrixMarketBlocks::parse_line(std::string_view line) const {
-  try {
-    return parse_entry_line(line, reader_.header_);
-  } catch (const LineFault&) {
-    return std::nullopt;
-  }
+std::optional<TextBlocks::AnyEntry> MatrixMarketBlocks::entry_on(std::string_view line) const {
+  const std::optional<MatrixEntry> entry = parse_entry_line(line, header_);
+  if (!entry) return std::nullopt;
+  return AnyEntry{entry->first, entry->second, entry->weight};
 }
 
-void MatrixMarketBlocks::inspect(const LineBlock& block) {
+void MatrixMarketBlocks::parse_into(BlockLedger& ledger, const LineBlock& block) const {
   MatrixEntries entries;
-  if (!block.error) parse_entries(block.view(), reader_.header_, entries);
-  ledger_.finish(block.index, entries, block.error);
-  if (ledger_.stopped()) close();
-}
-
-void MatrixMarketBlocks::close() const {
-  reader_.text_.name_faults([this] { ledger_.close(); });
+  if (!block.error) parse_entries(block.view(), header_, entries);
+  ledger.finish(block.index, entries, block.error);
 }
 
 MatrixMarketGraph read_matrix_market(ByteSource& source, SourceIndex source_index,

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "app/matrix_market_source.hpp"
+#include "app/text_source.hpp"
 #include "gpu/device_reader.hpp"
 #include "gpu/entry_reader.hpp"
 #include "gpu/pagerank.hpp"
@@ -42,7 +42,7 @@ template <bool knows>
 struct EmulatedReadersThat : MatrixMarketReaders {
   static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
     io::MatrixMarketReader reader(source, options);
-    app::MatrixMarketSource entries(reader);
+    app::TextSource entries(reader);
     gpu::TextRing ring(entries, options.threads, 4);
     EmulatedParser parser(entries.shape(), SourceIndex::row, knows);
     gpu::read_entries(entries, ring, parser, options.threads);
@@ -53,11 +53,38 @@ struct EmulatedReadersThat : MatrixMarketReaders {
 using EmulatedReaders = EmulatedReadersThat<true>;
 using IgnorantReaders = EmulatedReadersThat<false>;
 
+struct EdgeListReaders {
+  using Graph = io::LabelledEdgeList;
+  static constexpr const char* corpus = "tests/data/edge_lists";
+  static Graph simple(const std::string& text, const std::string& name) {
+    return simple_read_edges(text, name, SourceIndex::row);
+  }
+  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
+    return io::read_edge_list(source, SourceIndex::row, options);
+  }
+};
+
+/// The same for edge lists.
+template <bool knows>
+struct EmulatedEdgeListReadersThat : EdgeListReaders {
+  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
+    io::EdgeListReader reader(source, options);
+    app::TextSource entries(reader);
+    gpu::TextRing ring(entries, options.threads, 4);
+    EmulatedParser parser(entries.shape(), SourceIndex::row, knows);
+    gpu::read_entries(entries, ring, parser, options.threads);
+    return parser.take_labelled_edges();
+  }
+};
+
+using EmulatedEdgeListReaders = EmulatedEdgeListReadersThat<true>;
+using IgnorantEdgeListReaders = EmulatedEdgeListReadersThat<false>;
+
 /// The GPU's reader.
 struct DeviceReaders : MatrixMarketReaders {
   static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
     io::MatrixMarketReader reader(source, options);
-    app::MatrixMarketSource entries(reader);
+    app::TextSource entries(reader);
     gpu::DeviceReader device(entries, {.threads = options.threads});
     device.read();
     return {reader.header(), device.download_edges(SourceIndex::row)};
@@ -71,17 +98,6 @@ bool has_gpu() {
   if (!reason.empty() && required != nullptr && std::string(required) == "1") FAIL_CHECK(reason);
   return reason.empty();
 }
-
-struct EdgeListReaders {
-  using Graph = io::LabelledEdgeList;
-  static constexpr const char* corpus = "tests/data/edge_lists";
-  static Graph simple(const std::string& text, const std::string& name) {
-    return simple_read_edges(text, name, SourceIndex::row);
-  }
-  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
-    return io::read_edge_list(source, SourceIndex::row, options);
-  }
-};
 
 /// Reads the same text by both readers of a format, as a file and compressed.
 template <class Readers>
@@ -120,8 +136,6 @@ class BothReaders {
   std::string text_;
   ReadOutcome<typename Readers::Graph> expected_;
 };
-
-using EdgeListBoth = BothReaders<EdgeListReaders>;
 
 /// The texts of all files below a directory.
 std::vector<std::string> texts_of(const char* directory) {
@@ -228,7 +242,8 @@ std::string mutate(std::string text, Random& random) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("both readers agree on every conformance file, for all block sizes and threads",
-                   Readers, MatrixMarketReaders, EmulatedReaders, EdgeListReaders) {
+                   Readers, MatrixMarketReaders, EmulatedReaders, EdgeListReaders,
+                   EmulatedEdgeListReaders) {
   for (const std::string& text : texts_of(Readers::corpus)) {
     BothReaders<Readers> readers(text);
     for (const std::size_t block_bytes : block_sizes) {
@@ -240,7 +255,7 @@ TEST_CASE_TEMPLATE("both readers agree on every conformance file, for all block 
 }
 
 TEST_CASE_TEMPLATE("both readers agree on mutations of the conformance files", Readers,
-                   MatrixMarketReaders, EmulatedReaders, EdgeListReaders) {
+                   MatrixMarketReaders, EmulatedReaders, EdgeListReaders, EmulatedEdgeListReaders) {
   Random random(20);
   const std::vector<std::string> texts = texts_of(Readers::corpus);
   int refused = 0, read = 0;
@@ -288,7 +303,9 @@ TEST_CASE_TEMPLATE("both readers agree on long files and mutations of them", Rea
   }
 }
 
-TEST_CASE("both readers agree on long edge lists and mutations of them") {
+TEST_CASE_TEMPLATE("both readers agree on long edge lists and mutations of them", Readers,
+                   EdgeListReaders, EmulatedEdgeListReaders, IgnorantEdgeListReaders) {
+  using EdgeListBoth = BothReaders<Readers>;
   Random random(23);
   for (const std::uint64_t range : {std::uint64_t{500}, std::uint64_t{1} << 33, std::uint64_t{0}}) {
     for (const int columns : {2, 3, 4}) {
@@ -403,7 +420,9 @@ TEST_CASE_TEMPLATE("of several bad lines the first is reported, whoever meets it
   }
 }
 
-TEST_CASE("of several bad links the first is reported, whoever meets it") {
+TEST_CASE_TEMPLATE("of several bad links the first is reported, whoever meets it", Readers,
+                   EdgeListReaders, EmulatedEdgeListReaders) {
+  using EdgeListBoth = BothReaders<Readers>;
   std::string text = "# a comment\n";
   for (int e = 0; e < 3000; ++e) text += e % 7 == 5 ? "1 x\n" : "1 2\n";
   EdgeListBoth readers(text);
@@ -413,7 +432,9 @@ TEST_CASE("of several bad links the first is reported, whoever meets it") {
   }
 }
 
-TEST_CASE("comments of an edge list may be longer than any block, its links may not") {
+TEST_CASE_TEMPLATE("comments of an edge list may be longer than any block, its links may not",
+                   Readers, EdgeListReaders, EmulatedEdgeListReaders) {
+  using EdgeListBoth = BothReaders<Readers>;
   constexpr std::size_t longest = io::LineBlocks::longest_line;
   const std::string comment = "# " + std::string(3 * longest, 'c') + "\n";
   std::string between = comment, before_bad = "1 2\n";
@@ -521,7 +542,7 @@ TEST_CASE("the matrix that the GPU builds is that of the simple reader's edges, 
       write_file(path, text);
       io::ByteSource source(path);
       io::MatrixMarketReader reader(source);
-      app::MatrixMarketSource entries(reader);
+      app::TextSource entries(reader);
       gpu::DeviceReader device(entries, {});
       device.read();
       const gpu::DeviceMatrix matrix = device.build(source_index);
