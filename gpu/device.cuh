@@ -16,4 +16,15 @@ std::string enter_device(int device);
 /// is less. `name` is what the message calls the device.
 void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit = 0);
 
+/// The memory of the current device, as far as one user may take it.
+struct DeviceMemory {
+  std::string device;     ///< What messages call it.
+  std::size_t limit = 0;  ///< Bytes that may be taken in all; 0: as many as are free.
+
+  /// Bytes in all for one who holds so many already.
+  [[nodiscard]] std::size_t available(std::size_t held = 0) const;
+  /// Throws OutOfMemory where `needed` bytes in all, of which so many are held, cannot be had.
+  void require(std::size_t needed, std::size_t held = 0) const;
+};
+
 }  // namespace pagerank::gpu

@@ -48,10 +48,18 @@ std::string enter_device(int device) {
 }
 
 void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit) {
-  std::size_t available = 0, total = 0;
-  PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
-  if (limit > 0) available = std::min(available, limit);
-  if (needed > available) throw OutOfMemory(name, needed, available);
+  DeviceMemory{name, limit}.require(needed);
+}
+
+std::size_t DeviceMemory::available(std::size_t held) const {
+  std::size_t free = 0, total = 0;
+  PAGERANK_CUDA(cudaMemGetInfo(&free, &total));
+  return limit > 0 ? std::min(free + held, limit) : free + held;
+}
+
+void DeviceMemory::require(std::size_t needed, std::size_t held) const {
+  const std::size_t most = available(held);
+  if (needed > most) throw OutOfMemory(device, needed, most);
 }
 
 void create_context(int device, bool load_kernels) noexcept {

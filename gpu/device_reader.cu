@@ -8,6 +8,7 @@
 #include "core/parallel.hpp"
 #include "gpu/device.cuh"
 #include "gpu/matrix_builder.cuh"
+#include "gpu/node_numbering.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/text_parser.cuh"
 #include "gpu/text_ring.hpp"
@@ -39,7 +40,8 @@ int reader_threads(int threads) {
 }
 
 std::size_t buffers_for(const EntryTextShape& shape, std::size_t buffer_bytes) {
-  constexpr std::uint64_t longest_usual_line = 64, fewest = 4;
+  constexpr std::uint64_t longest_usual_line = 64, fewest = 4, if_unknown = 16;
+  if (shape.expected_entries == 0 && !shape.declares_entries()) return if_unknown;
   const std::uint64_t bytes = shape.expected_entries * longest_usual_line;
   return std::clamp<std::uint64_t>(bytes / buffer_bytes, fewest, ring_buffers);
 }
@@ -83,21 +85,24 @@ class DeviceReader::Impl {
 
   void read() {
     const auto begin = std::chrono::steady_clock::now();
-    const std::string device = enter_device(options_.device);
+    memory_ = {enter_device(options_.device), options_.memory_limit};
     context_seconds_ =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const LockedMemory locked(ring_->memory());
-    DeviceTextParser parser(shape_, capacity(device), source_.buffer_bytes(), device);
-    const std::uint64_t count = read_entries(source_, *ring_, parser, options_.threads);
-    entries_ = parser.take_entries(count);
+    if (shape_.format.labelled) {
+      number(parse(&DeviceTextParser::take_labelled_entries));
+    } else {
+      entries_ = parse(&DeviceTextParser::take_entries);
+      nodes_ = shape_.format.node_count;
+    }
   }
 
   [[nodiscard]] std::uint64_t entry_count() const { return entries_.count; }
   [[nodiscard]] double context_seconds() const { return context_seconds_; }
+  [[nodiscard]] NodeLabels take_labels() { return std::move(labels_); }
 
   [[nodiscard]] EdgeList download_edges(SourceIndex source_index) const {
     EdgeList edges;
-    edges.node_count = shape_.format.node_count;
+    edges.node_count = static_cast<NodeId>(nodes_);
     edges.undirected = shape_.symmetric;
     const std::vector<std::uint64_t> places = entries_.places.download();
     for (std::uint64_t e = 0; e < entries_.count; ++e) {
@@ -114,6 +119,12 @@ class DeviceReader::Impl {
 
   [[nodiscard]] DeviceMatrix build(SourceIndex source_index) {
     ring_.reset();
+    if (shape_.format.labelled) {  // or it was made sure before they were read
+      const std::size_t entry =
+          sizeof(std::uint64_t) + (entries_.weights.size() > 0 ? sizeof(double) : 0);
+      memory_.require(bytes_to_build(entries_.count, matrix_shape(source_index)),
+                      entries_.count * entry);
+    }
     const Stream stream;
     return DeviceMatrix(std::make_unique<DeviceTransitionMatrix>(
         build_transition_matrix(std::move(entries_), matrix_shape(source_index), stream)));
@@ -121,29 +132,57 @@ class DeviceReader::Impl {
 
  private:
   [[nodiscard]] MatrixShape matrix_shape(SourceIndex source_index) const {
-    return {.nodes = shape_.format.node_count,
+    return {.nodes = shape_.format.labelled ? nodes_ : shape_.format.node_count,
             .weighted = shape_.format.weights != EntryFormat::Weights::none,
             .symmetric = shape_.symmetric,
             .source_index = source_index};
   }
 
-  /// Entries that there will be room for: the matrix too has to fit beside them. Fewer than
-  /// expected only where nobody knows yet whether so many come. Throws OutOfMemory.
-  [[nodiscard]] std::uint64_t capacity(const std::string& device) const {
-    const MatrixShape matrix = matrix_shape(SourceIndex::row);
+  /// Parses all of the text; `take` is what takes the entries out of the parser.
+  template <class Entries>
+  [[nodiscard]] Entries parse(Entries (DeviceTextParser::*take)(std::uint64_t)) {
+    const LockedMemory locked(ring_->memory());
+    DeviceTextParser parser(shape_, capacity(), source_.buffer_bytes(), memory_);
+    const std::uint64_t count = read_entries(source_, *ring_, parser, options_.threads);
+    return (parser.*take)(count);
+  }
+
+  void number(LabelledEntries labelled) {
+    const Stream stream;
+    const LabelRange range = range_of(labelled, stream);
+    const std::size_t held = labelled.bytes();
+    memory_.require(held + bytes_to_number(labelled.count, range), held);
+    NumberedEntries numbered = number_nodes(
+        std::move(labelled), range, [this](std::uint64_t nodes) { source_.require_nodes(nodes); },
+        options_.threads, stream);
+    entries_ = std::move(numbered.entries);
+    nodes_ = numbered.nodes;
+    labels_ = std::move(numbered.labels);
+  }
+
+  /// What so many entries take until the matrix is built.
+  [[nodiscard]] std::size_t bytes_for(std::uint64_t entries) const {
     const std::size_t parser = DeviceTextParser::bytes(source_.buffer_bytes());
-    std::size_t available = 0, total = 0;
-    PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
-    if (options_.memory_limit > 0) available = std::min(available, options_.memory_limit);
-    const auto fits = [&](std::uint64_t entries) {
-      return parser + bytes_to_build(entries, matrix) <= available;
-    };
-    if (fits(shape_.expected_entries)) return shape_.expected_entries;
-    if (shape_.entries_are_there || !fits(0)) {
-      throw OutOfMemory(device, parser + bytes_to_build(shape_.expected_entries, matrix),
-                        available);
+    const std::size_t build = bytes_to_build(entries, matrix_shape(SourceIndex::row));
+    if (!shape_.format.labelled) return parser + build;
+    const std::size_t labelled = entries * DeviceTextParser::entry_bytes(shape_.format);
+    return parser + std::max(build, labelled + bytes_to_number(entries, LabelRange()));
+  }
+
+  /// Entries that there will be room for at first: the matrix too has to fit beside them. Fewer
+  /// than expected only where nobody knows yet whether so many come. Throws OutOfMemory.
+  [[nodiscard]] std::uint64_t capacity() const {
+    std::uint64_t expected = shape_.expected_entries;
+    if (!shape_.declares_entries() && expected > 0) {  // some more, rather than move them all
+      expected += expected / 64 + DeviceTextParser::entries_in_flight(source_.buffer_bytes());
     }
-    std::uint64_t least = 0, most = shape_.expected_entries;  // fits, does not
+    const std::size_t available = memory_.available();
+    const auto fits = [&](std::uint64_t entries) { return bytes_for(entries) <= available; };
+    if (fits(expected)) return expected;
+    if (shape_.entries_are_there || !fits(0)) {
+      throw OutOfMemory(memory_.device, bytes_for(expected), available);
+    }
+    std::uint64_t least = 0, most = expected;  // fits, does not
     while (most - least > 1) {
       const std::uint64_t middle = least + (most - least) / 2;
       (fits(middle) ? least : most) = middle;
@@ -155,7 +194,10 @@ class DeviceReader::Impl {
   DeviceReaderOptions options_;
   EntryTextShape shape_;
   std::optional<TextRing> ring_;
+  DeviceMemory memory_;
   DeviceEntries entries_;
+  std::uint64_t nodes_ = 0;
+  NodeLabels labels_;
   double context_seconds_ = 0;
 };
 
@@ -173,6 +215,9 @@ double DeviceReader::context_seconds() const {
 }
 EdgeList DeviceReader::download_edges(SourceIndex source_index) const {
   return impl_->download_edges(source_index);
+}
+NodeLabels DeviceReader::take_labels() {
+  return impl_->take_labels();
 }
 DeviceMatrix DeviceReader::build(SourceIndex source_index) {
   return impl_->build(source_index);

@@ -59,15 +59,25 @@ __global__ void __launch_bounds__(scan_threads)
   *entries_so_far += entries_in(before);
 }
 
+[[nodiscard]] std::uint64_t places_of_entry(const EntryFormat& format) {
+  return format.labelled ? 2 : 1;
+}
+
 /// Where entries go.
 struct EntryArrays {
   std::uint64_t* places;
+  bool labelled;    ///< Two an entry, or one of two halves.
   double* weights;  ///< Null where the format has none.
   std::uint64_t capacity;
 
   __device__ void store(std::uint64_t at, const ParsedEntry& entry) const {
     if (at >= capacity) return;
-    places[at] = entry.row << 32 | entry.column;
+    if (labelled) {
+      places[2 * at] = entry.row;
+      places[2 * at + 1] = entry.column;
+    } else {
+      places[at] = entry.row << 32 | entry.column;
+    }
     if (weights != nullptr) weights[at] = entry.weight;
   }
 };
@@ -108,6 +118,18 @@ __global__ void store_entries(const ChunkParser::Known* known, std::uint64_t cou
   if (i < count) arrays.store(known[i].place, known[i].entry);
 }
 
+/// Makes an array larger, of which so much is used, once the stream has come that far.
+template <class T>
+void enlarge(DeviceBuffer<T>& buffer, std::size_t used, std::size_t size, const Stream& stream) {
+  DeviceBuffer<T> larger(size);
+  if (used > 0) {
+    PAGERANK_CUDA(cudaMemcpyAsync(larger.data(), buffer.data(), used * sizeof(T),
+                                  cudaMemcpyDeviceToDevice, stream));
+  }
+  stream.wait();
+  buffer = std::move(larger);
+}
+
 /// Of a chunk's text, filled up to whole tiles and what is read behind them.
 constexpr std::size_t text_bytes(std::size_t bytes) {
   return (bytes / tile_bytes + 1) * tile_bytes + text_padding;
@@ -122,12 +144,18 @@ std::size_t DeviceTextParser::bytes(std::size_t buffer_bytes) {
          4096;
 }
 
+std::size_t DeviceTextParser::entry_bytes(const EntryFormat& format) {
+  return places_of_entry(format) * sizeof(std::uint64_t) +
+         (format.weights == EntryFormat::Weights::none ? 0 : sizeof(double));
+}
+
 DeviceTextParser::DeviceTextParser(const EntryTextShape& shape, std::uint64_t capacity,
-                                   std::size_t buffer_bytes, std::string device_name)
+                                   std::size_t buffer_bytes, DeviceMemory memory)
     : shape_(shape),
-      device_name_(std::move(device_name)),
+      memory_(std::move(memory)),
+      own_bytes_(bytes(buffer_bytes)),
       capacity_(capacity),
-      places_(capacity),
+      places_(capacity * places_of_entry(shape.format)),
       weights_(shape.format.weights == EntryFormat::Weights::none ? 0 : capacity),
       entries_so_far_(1) {
   const std::size_t most = most_bytes(buffer_bytes);
@@ -164,11 +192,32 @@ void DeviceTextParser::submit(std::span<const std::string_view> texts) {
   if (submitted_ > 1) parse_up_to(submitted_ - 1);
 }
 
+/// Room for so many entries, more than are there: twice as many as before, or what there is memory
+/// for.
+void DeviceTextParser::make_room(std::uint64_t entries) {
+  if (entries <= capacity_) return;
+  const std::size_t entry = entry_bytes(shape_.format), held = own_bytes_ + capacity_ * entry;
+  const std::size_t available = memory_.available(held);
+  const std::uint64_t fitting = available > held ? (available - held) / entry : 0;
+  const std::uint64_t room = std::max(entries, std::min(2 * capacity_, fitting));
+  memory_.require(held + room * entry, held);
+  const std::uint64_t used = std::min(most_entries_, capacity_);
+  const std::uint64_t places = places_of_entry(shape_.format);
+  enlarge(places_, used * places, room * places, kernels_);
+  if (shape_.format.weights != EntryFormat::Weights::none) {
+    enlarge(weights_, used, room, kernels_);
+  }
+  capacity_ = room;
+}
+
 /// Queues the kernels of all chunks before that one, if they are not.
 void DeviceTextParser::parse_up_to(std::uint64_t end) {
   for (; parsing_ < end; ++parsing_) {
     const std::size_t index = parsing_ % chunks_in_flight;
     Chunk& chunk = chunks_[index];
+    const std::uint64_t own = most_good_entries(chunk.bytes);
+    if (!shape_.declares_entries()) make_room(most_entries_ + own);
+    most_entries_ += own;
     PAGERANK_CUDA(cudaStreamWaitEvent(kernels_, chunk.arrived.get()));
     parse(chunk);
     PAGERANK_CUDA(cudaMemcpyAsync(counts_.data() + index, chunk.counts.data(), sizeof(ChunkCounts),
@@ -192,8 +241,8 @@ void DeviceTextParser::parse(Chunk& chunk) {
   if (tiles > 0) {
     parse_entries<<<tiles, pieces_per_tile, 0, kernels_>>>(
         text, chunk.bytes, shape_.format, tile_counts,
-        EntryArrays{places_.data(), weights_.data(), capacity_}, chunk.counts.data(),
-        chunk.unknown.data());
+        EntryArrays{places_.data(), shape_.format.labelled, weights_.data(), capacity_},
+        chunk.counts.data(), chunk.unknown.data());
     PAGERANK_CUDA_LAUNCHED(parse_entries);
   }
 }
@@ -209,6 +258,8 @@ ChunkParser::Parsed DeviceTextParser::finish_oldest() {
   chunk.parsed.wait();
   const ChunkCounts& counts = counts_[index];
   Parsed parsed{counts.lines, counts.entries, {}};
+  most_entries_ += counts.entries;
+  most_entries_ -= most_good_entries(chunk.bytes);
   if (counts.unknown > 0) {
     parsed.unknown.resize(counts.unknown);
     PAGERANK_CUDA(cudaMemcpyAsync(parsed.unknown.data(), chunk.unknown.data(),
@@ -225,21 +276,25 @@ void DeviceTextParser::insert(std::span<const Known> entries) {
   PAGERANK_CUDA(cudaMemcpyAsync(known.data(), entries.data(), entries.size_bytes(),
                                 cudaMemcpyHostToDevice, repairs_));
   store_entries<<<blocks_for(entries.size(), block_size), block_size, 0, repairs_>>>(
-      known.data(), entries.size(), {places_.data(), weights_.data(), capacity_});
+      known.data(), entries.size(),
+      {places_.data(), shape_.format.labelled, weights_.data(), capacity_});
   PAGERANK_CUDA_LAUNCHED(store_entries);
   repairs_.wait();
 }
 
 void DeviceTextParser::require_room(std::uint64_t entries) const {
-  if (entries <= capacity_) return;
-  std::size_t available = 0, total = 0;
-  PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
-  const std::size_t entry_bytes = 8 + (weights_.size() > 0 ? sizeof(double) : 0);
-  throw OutOfMemory(device_name_, shape_.declared_entries * entry_bytes,
-                    available + capacity_ * entry_bytes);
+  // Without a header there is room for all good entries, and no more are a matter of memory.
+  if (entries <= capacity_ || !shape_.declares_entries()) return;
+  const std::size_t entry = entry_bytes(shape_.format), held = capacity_ * entry;
+  throw OutOfMemory(memory_.device, shape_.declared_entries * entry, memory_.available(held));
 }
 
 DeviceEntries DeviceTextParser::take_entries(std::uint64_t count) {
+  kernels_.wait();
+  return {count, std::move(places_), std::move(weights_)};
+}
+
+LabelledEntries DeviceTextParser::take_labelled_entries(std::uint64_t count) {
   kernels_.wait();
   return {count, std::move(places_), std::move(weights_)};
 }

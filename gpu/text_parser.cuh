@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gpu/cuda_handles.cuh"
+#include "gpu/device.cuh"
 #include "gpu/device_buffer.cuh"
 #include "gpu/entry_reader.hpp"
 
@@ -17,6 +18,17 @@ struct DeviceEntries {
   DeviceBuffer<double> weights;  ///< None where the format has none.
 };
 
+/// Entries whose rows and columns are labels, in the order of the text.
+struct LabelledEntries {
+  std::uint64_t count = 0;
+  DeviceBuffer<std::uint64_t> labels;  ///< Two an entry, row and column.
+  DeviceBuffer<double> weights;        ///< None where the format has none.
+
+  [[nodiscard]] std::size_t bytes() const {
+    return labels.size() * sizeof(std::uint64_t) + weights.size() * sizeof(double);
+  }
+};
+
 /// What kernels say of a chunk.
 struct ChunkCounts {
   std::uint32_t lines = 0, entries = 0;
@@ -28,13 +40,20 @@ struct ChunkCounts {
 /// does not wait for the kernels.
 class DeviceTextParser final : public ChunkParser {
  public:
-  /// With room for so many entries. `buffer_bytes`: of a block. Throws OutOfMemory.
+  /// With room for so many entries; where a header says how many there are, for no more, else
+  /// there will be more as it takes. `buffer_bytes`: of a block. Throws OutOfMemory.
   DeviceTextParser(const EntryTextShape& shape, std::uint64_t capacity, std::size_t buffer_bytes,
-                   std::string device_name);
+                   DeviceMemory memory);
   ~DeviceTextParser() override;
 
   /// What it takes besides the entries.
   [[nodiscard]] static std::size_t bytes(std::size_t buffer_bytes);
+  /// What an entry takes.
+  [[nodiscard]] static std::size_t entry_bytes(const EntryFormat& format);
+  /// Entries for which there must be room besides those that are there: of chunks under way.
+  [[nodiscard]] static std::uint64_t entries_in_flight(std::size_t buffer_bytes) {
+    return chunks_in_flight * most_good_entries(most_bytes(buffer_bytes));
+  }
 
   [[nodiscard]] std::size_t most_chunks() const override { return chunks_in_flight; }
   [[nodiscard]] std::size_t most_blocks() const override { return blocks_in_chunk; }
@@ -44,8 +63,9 @@ class DeviceTextParser final : public ChunkParser {
   void insert(std::span<const Known> entries) override;
   void require_room(std::uint64_t entries) const override;
 
-  /// All of them, `count` as read_entries() says.
+  /// All of them, `count` as read_entries() says. The one or the other, as the format has it.
   [[nodiscard]] DeviceEntries take_entries(std::uint64_t count);
+  [[nodiscard]] LabelledEntries take_labelled_entries(std::uint64_t count);
 
  private:
   static constexpr std::size_t chunks_in_flight = 3, blocks_in_chunk = 8;
@@ -64,12 +84,19 @@ class DeviceTextParser final : public ChunkParser {
   [[nodiscard]] static constexpr std::size_t most_bytes(std::size_t buffer_bytes) {
     return blocks_in_chunk * (buffer_bytes + 2 * TextRing::padding);
   }
+  /// "1 1\n": lines that are shorter are bad.
+  [[nodiscard]] static constexpr std::uint64_t most_good_entries(std::size_t bytes) {
+    return bytes / 4;
+  }
+  void make_room(std::uint64_t entries);
   void parse_up_to(std::uint64_t end);
   void parse(Chunk& chunk);
 
   EntryTextShape shape_;
-  std::string device_name_;
+  DeviceMemory memory_;
+  std::size_t own_bytes_;
   std::uint64_t capacity_;
+  std::uint64_t most_entries_ = 0;  ///< Of all chunks whose kernels are queued, if they are good.
   Stream copies_, kernels_, repairs_;
   DeviceBuffer<std::uint64_t> places_;
   DeviceBuffer<double> weights_;
