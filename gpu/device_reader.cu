@@ -173,8 +173,10 @@ class DeviceReader::Impl {
   /// than expected only where nobody knows yet whether so many come. Throws OutOfMemory.
   [[nodiscard]] std::uint64_t capacity() const {
     std::uint64_t expected = shape_.expected_entries;
-    if (!shape_.declares_entries() && expected > 0) {  // some more, rather than move them all
-      expected += expected / 64 + DeviceTextParser::entries_in_flight(source_.buffer_bytes());
+    if (!shape_.declares_entries()) {  // some more, rather than to move them all
+      expected += expected / 64;
+      expected +=
+          std::min(4 * expected, DeviceTextParser::entries_in_flight(source_.buffer_bytes()));
     }
     const std::size_t available = memory_.available();
     const auto fits = [&](std::uint64_t entries) { return bytes_for(entries) <= available; };
