@@ -1,6 +1,9 @@
 #include "app/command_line.hpp"
 
+#include <charconv>
+#include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/options.hpp"
@@ -38,6 +41,24 @@ std::int64_t whole_number(const po::variables_map& given, const char* name, std:
                      std::to_string(most) + ", found " + std::to_string(value));
   }
   return value;
+}
+
+std::uint64_t byte_count(const po::variables_map& given, const char* name) {
+  constexpr std::string_view units = "KMGT";
+  const auto& text = given[name].as<std::string>();
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const std::size_t unit = rest + 1 == end ? units.find(*rest) : std::string_view::npos;
+  const std::size_t shift = rest == end ? 0 : 10 * (unit + 1);
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (error != std::errc{} || (rest != end && unit == std::string_view::npos) ||
+      number > most >> shift) {
+    throw UsageError("--" + std::string(name) +
+                     ": expected a number of bytes, as 500000000, 500M or 40G, found '" + text +
+                     "'");
+  }
+  return number << shift;
 }
 
 }  // namespace pagerank::app

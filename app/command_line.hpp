@@ -15,4 +15,9 @@ namespace pagerank::app {
 [[nodiscard]] std::int64_t whole_number(const boost::program_options::variables_map& given,
                                         const char* name, std::int64_t least, std::int64_t most);
 
+/// A number of bytes: digits, and perhaps K, M, G or T behind them for powers of 1024. Throws
+/// UsageError with the option's name for anything else, and for more than 2^63 - 1.
+[[nodiscard]] std::uint64_t byte_count(const boost::program_options::variables_map& given,
+                                       const char* name);
+
 }  // namespace pagerank::app

@@ -1,10 +1,12 @@
 #include "app/engine_choice.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "app/host_memory.hpp"
-#include "core/cpu_engine.hpp"
+#include "core/in_link_sums.hpp"
 #include "gpu/pagerank.hpp"
 
 namespace pagerank::app {
@@ -41,28 +43,32 @@ ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
                          .kernel = options.kernel,
                          .expected = {options.problem.alpha, options.tolerance, 1},
                          .precision = precision,
-                         .threads = options.threads});
+                         .threads = options.threads,
+                         .memory_limit = options.gpu_memory});
   std::string kernel(engine->kernel());
   return {std::move(engine), "gpu", std::move(kernel), precision, ""};
-}
-
-/// A layout of its own, if there is memory for one. (Most of what it may take it takes only where
-/// links lie in a mapped file; being wrong costs time.)
-CpuLayout cpu_layout(const TransitionMatrix& matrix) {
-  const std::uint64_t bytes = matrix.link_count() * (matrix.weighted() ? 16 : 8);
-  const auto available = available_host_memory();
-  return available && bytes > *available ? CpuLayout::plain : CpuLayout::automatic;
 }
 
 ChosenEngine make_cpu_engine(const Options& options, TransitionMatrix matrix, std::string why) {
   const Precision precision = cpu_precision(options, matrix);
   const CpuEngineOptions engine_options{
-      .threads = options.threads, .precision = precision, .layout = cpu_layout(matrix)};
+      .threads = options.threads,
+      .precision = precision,
+      .layout = cpu_layout(matrix, precision, available_host_memory())};
   return {std::make_unique<CpuEngine>(std::move(matrix), engine_options), "cpu", "", precision,
           std::move(why)};
 }
 
 }  // namespace
+
+CpuLayout cpu_layout(const TransitionMatrix& matrix, Precision precision,
+                     std::optional<std::uint64_t> available) {
+  const std::uint64_t bytes = bytes_to_lay_out(matrix.in_links, precision != Precision::float64);
+  if (!available || bytes <= *available) return CpuLayout::automatic;
+  spdlog::info("the links stay as they are: {:.1f} GB of memory for another layout are not there",
+               static_cast<double>(bytes) / 1e9);
+  return CpuLayout::plain;
+}
 
 void require_engine(const Options& options) {
   const std::vector<gpu::Kernel> kernels = gpu::kernels();

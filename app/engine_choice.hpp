@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/load_graph.hpp"
 #include "app/options.hpp"
+#include "core/cpu_engine.hpp"
 #include "core/pagerank.hpp"
 
 namespace pagerank::app {
@@ -25,5 +28,10 @@ void require_engine(const Options& options);
 /// The one place where it is decided which engine runs. The engine takes over what of the
 /// graph is on a GPU, and the CPU engine its matrix; another's matrix has to outlive the engine.
 [[nodiscard]] ChosenEngine choose_engine(const Options& options, LoadedGraph& graph);
+
+/// How the CPU engine is to hold the links where so much memory is available (unset: unknown): as
+/// suits them best, or as they are if there is no memory for anything else, which it logs.
+[[nodiscard]] CpuLayout cpu_layout(const TransitionMatrix& matrix, Precision precision,
+                                   std::optional<std::uint64_t> available);
 
 }  // namespace pagerank::app

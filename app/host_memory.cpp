@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/pagerank.hpp"
+#include "core/transition_builder.hpp"
 
 namespace pagerank::app {
 namespace {
@@ -48,7 +49,11 @@ std::uint64_t bytes_to_rank(std::uint64_t nodes, std::uint64_t links, bool weigh
   // The builder's second array of links and the matrix; offsets, degrees, the vectors of a solve,
   // the scores and their order are what the nodes take.
   constexpr std::uint64_t bytes_a_node = 64;
-  return links * (weighted ? 24 : 8) + nodes * bytes_a_node;
+  const std::uint64_t tables =
+      links == 0 ? 0  // nothing is built
+                 : TransitionMatrixBuilder::bytes_of_build_tables(
+                       {.node_count = static_cast<NodeId>(nodes), .expected_entries = links});
+  return links * (weighted ? 24 : 8) + nodes * bytes_a_node + tables;
 }
 
 void require_host_memory(std::uint64_t bytes) {

@@ -9,7 +9,8 @@ namespace pagerank::app {
 /// kernel calls available, or what is left of the control group's limit. Unset if unknown.
 [[nodiscard]] std::optional<std::uint64_t> available_host_memory();
 
-/// About how many more bytes building and ranking a graph will take once its links are there.
+/// About how many more bytes building and ranking a graph will take once its links are there; no
+/// links: those of a matrix that need not be built.
 [[nodiscard]] std::uint64_t bytes_to_rank(std::uint64_t nodes, std::uint64_t links, bool weighted);
 
 /// Throws OutOfMemory if `bytes` is more than there is. The system would not: it hands out

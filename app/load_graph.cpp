@@ -77,7 +77,9 @@ LoadedGraph read_on_device(const Options& options, const std::string& path, Phas
   const io::GraphFormat format = text_format(options, source, path);
   io::GraphReader reader = open_graph(options, path, source, format);
   const std::unique_ptr<gpu::EntrySource> entries = text_source(reader);
-  gpu::DeviceReader device(*entries, {.device = options.device, .threads = options.threads});
+  gpu::DeviceReader device(
+      *entries,
+      {.device = options.device, .threads = options.threads, .memory_limit = options.gpu_memory});
   {
     const ProgressStep step(progress, [&source] { return bytes_read(source); });
     device.read();

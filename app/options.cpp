@@ -95,8 +95,11 @@ po::options_description visible_options() {
        "rank of nodes without out-links: teleport (spread over all nodes) or error (refuse)");
   solver.add_options()  //
       ("engine", text("ENGINE", "auto"),
-       "auto (the GPU if one can be used, else the CPU), gpu or cpu")                //
-      ("device", number("N", 0), "the GPU to use, see --list-devices")               //
+       "auto (the GPU if one can be used, else the CPU), gpu or cpu")   //
+      ("device", number("N", 0), "the GPU to use, see --list-devices")  //
+      ("gpu-memory", text("BYTES", "0"),
+       "as much of the GPU's memory may be taken for the graph, as 500M or 40G (powers of 1024); "
+       "0: all that is free")                                                        //
       ("kernel", text("NAME", "auto"), "the GPU's SpMV kernel, see --list-kernels")  //
       ("threads", number("N", 0),
        "threads of reading, the graph build and the CPU engine, 0: all cores")  //
@@ -173,6 +176,7 @@ void read_solver(const po::variables_map& given, Options& options) {
   constexpr std::int64_t most_int = std::numeric_limits<int>::max();
   options.engine = value_in(engines, "--engine", text_of(given, "engine"));
   options.device = static_cast<int>(whole_number(given, "device", 0, most_int));
+  options.gpu_memory = byte_count(given, "gpu-memory");
   options.kernel = text_of(given, "kernel");
   options.reader = value_in(readers, "--reader", text_of(given, "reader"));
   if (options.reader == ReaderChoice::device) {

@@ -43,7 +43,8 @@ struct Options {
   EngineChoice engine = EngineChoice::automatic;
   ReaderChoice reader = ReaderChoice::automatic;
   int device = 0;
-  int threads = 0;  ///< 0: all.
+  std::size_t gpu_memory = 0;  ///< Bytes of it that may be taken; 0: what is free.
+  int threads = 0;             ///< 0: all.
   std::string kernel = "auto";
   std::optional<Precision> precision;  ///< Unset: what suits engine and tolerance.
   double tolerance = 1e-8;

@@ -35,6 +35,7 @@ io::Report begin_report(const Options& options, const std::string& path) {
                     .engine = name_of(options.engine),
                     .reader = name_of(options.reader),
                     .device = options.device,
+                    .gpu_memory = options.gpu_memory,
                     .kernel = options.kernel,
                     .precision = options.precision ? name_of(*options.precision) : "auto",
                     .threads = thread_count(options.threads),

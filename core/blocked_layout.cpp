@@ -6,6 +6,7 @@
 
 #include "core/huge_pages.hpp"
 #include "core/prefetch.hpp"
+#include "core/scratch_memory.hpp"
 
 namespace pagerank {
 namespace {
@@ -38,7 +39,7 @@ class Builder {
     layout_.sizes = sizes;
     if (sizes.group_bytes == 0) {
       // A line less: the ids begin anywhere, what takes their place at a line.
-      constexpr std::size_t line = 64;
+      constexpr std::size_t line = ScratchMemory::line;
       layout_.sizes.group_bytes = std::max(line, links.element_count() * sizeof(NodeId)) - line;
     }
     layout_.window_nodes = window_nodes(sizes, narrow);

@@ -221,6 +221,11 @@ class LinkMaker {
   PowerOfTwo power_;
 };
 
+/// Drawn apart from the links, which are the same with weights and without.
+double weight_of(std::uint64_t seed, EdgeIndex entry) {
+  return static_cast<double>(Random(~seed, entry).below(1000) + 1) / 1000;
+}
+
 EdgeIndex entries_of(const GraphRecipe& recipe) {
   switch (recipe.kind) {
     case GraphKind::diagonal:
@@ -247,6 +252,7 @@ EdgeList generate_graph(const GraphRecipe& recipe, int threads) {
   const EdgeIndex entries = entries_of(recipe);
   edges.sources.resize(entries);
   edges.targets.resize(entries);
+  if (recipe.weighted) edges.weights.resize(entries);
 
   const LinkMaker make_link(recipe);
   constexpr EdgeIndex piece = EdgeIndex{1} << 16;
@@ -255,6 +261,7 @@ EdgeList generate_graph(const GraphRecipe& recipe, int threads) {
       const Link link = make_link(e);
       edges.sources[e] = link.source;
       edges.targets[e] = link.target;
+      if (recipe.weighted) edges.weights[e] = weight_of(recipe.seed, e);
     }
   });
   return edges;

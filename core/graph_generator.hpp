@@ -29,6 +29,7 @@ struct GraphRecipe {
   std::uint64_t seed = 1;
   bool scramble = false;   ///< Renumber the nodes by a bijection drawn with the seed.
   bool symmetric = false;  ///< The graph is undirected: each entry is a link both ways.
+  bool weighted = false;   ///< Each entry has a weight of 0.001, 0.002, .. 1, all alike often.
 };
 
 /// Makes the graph with `threads` threads (0: as many as OpenMP offers). The same recipe makes the

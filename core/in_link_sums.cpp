@@ -55,7 +55,25 @@ double line_cost(double bytes) {
   return costs.back().second;
 }
 
+double segment_count(const CsrMatrix& links, bool narrow, const BlockedSizes& sizes) {
+  const auto nodes = static_cast<double>(links.row_count());
+  return std::ceil(nodes / window_nodes(sizes, narrow)) * std::ceil(nodes / sizes.block_rows);
+}
+
 }  // namespace
+
+std::uint64_t bytes_to_lay_out(const CsrMatrix& links, bool narrow, const BlockedSizes& sizes) {
+  const bool weighted = !links.values.empty();
+  // Exact sums of floats' layout need the links as they are.
+  const bool ids_are_left = links.column_indices.is_sole_owner() && !(weighted && narrow);
+  std::uint64_t a_link = 2 * sizeof(std::uint16_t);  // sources, and as many runs' rows
+  if (weighted) a_link += narrow ? sizeof(float) : sizeof(double);
+  if (!ids_are_left) a_link += sizeof(NodeId);
+  // Padding, the segment and a class or two; twice while they are put together.
+  constexpr double a_segment = 2 * (sizeof(BlockedLayout::Segment) + 16);
+  return links.element_count() * a_link +
+         static_cast<std::uint64_t>(a_segment * segment_count(links, narrow, sizes));
+}
 
 CpuLayout InLinkSums::choose(const BlockedSizes& sizes) const {
   constexpr EdgeIndex least_links = 1 << 20;  // smaller ones are done before it is prepared
@@ -65,8 +83,9 @@ CpuLayout InLinkSums::choose(const BlockedSizes& sizes) const {
   // 16 links a node they do up to about 2^30 nodes.)
   constexpr double least_a_segment = 32;
   const auto nodes = static_cast<double>(links_.row_count());
-  const double segments = nodes / window_nodes(sizes, narrow_) * (nodes / sizes.block_rows);
-  if (static_cast<double>(links) < least_a_segment * segments) return CpuLayout::plain;
+  if (static_cast<double>(links) < least_a_segment * segment_count(links_, narrow_, sizes)) {
+    return CpuLayout::plain;
+  }
   const std::size_t value_bytes = narrow_ ? sizeof(float) : sizeof(double);
   const Shape shape = sample_shape(links_, value_bytes, window_nodes(sizes, narrow_));
   const auto width = static_cast<double>(value_bytes);

@@ -22,6 +22,12 @@ struct CpuSizes {
   BlockedSizes blocked;
 };
 
+/// About how many bytes a layout of their own takes at most beside the links as they are, while it
+/// is made and afterwards, with the partial sums of an iteration: these get the memory of ids that
+/// nobody else has. `narrow`: as InLinkSums has it.
+[[nodiscard]] std::uint64_t bytes_to_lay_out(const CsrMatrix& links, bool narrow,
+                                             const BlockedSizes& sizes = {});
+
 /// The sums over in-links that an iteration is made of, in the layout that suits the graph. Results
 /// are the same bits for any number of threads.
 class InLinkSums {

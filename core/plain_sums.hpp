@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/compensated_sum.hpp"
@@ -14,7 +16,7 @@ namespace pagerank {
 struct PlainSizes {
   /// Links and rows of a block of rows, at most. A row of more links than that is cut into pieces.
   EdgeIndex block_links = 1 << 15;
-  NodeId block_rows = 1 << 13;
+  NodeId block_rows = 1 << 13;  ///< At most 2^16.
 };
 
 /// Rows of the matrix as it is, cut into blocks of about equal work.
@@ -24,7 +26,9 @@ class PlainRows {
 
   struct Block {
     NodeId begin, end;
-    std::size_t first_giant;  ///< The first in giants() that is not before `begin`.
+    std::size_t first_giant;          ///< The first in giants() that is not before `begin`.
+    bool listed;                      ///< Rows without links are many enough to leave them out:
+    std::size_t first_row, last_row;  ///< those with links, in listed_rows().
   };
   /// A row that is a block's work or more, and its pieces in pieces().
   struct Giant {
@@ -35,11 +39,16 @@ class PlainRows {
     EdgeIndex begin, end;
   };
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
+  /// The rows of a listed block that have links, counted from its first.
+  [[nodiscard]] std::span<const std::uint16_t> listed_rows(const Block& block) const {
+    return std::span(listed_rows_).subspan(block.first_row, block.last_row - block.first_row);
+  }
   [[nodiscard]] const std::vector<Giant>& giants() const { return giants_; }
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
 
  private:
   std::vector<Block> blocks_;
+  std::vector<std::uint16_t> listed_rows_;
   std::vector<Giant> giants_;
   std::vector<Piece> pieces_;
 };
@@ -89,16 +98,22 @@ void for_each_plain_block(const CsrMatrix& links, const PlainRows& rows, const T
     const PlainRows::Block& block = rows.blocks()[b];
     y.resize(block.end - block.begin);
     std::size_t next_giant = block.first_giant;
-    for (NodeId row = block.begin; row < block.end; ++row) {
+    const auto add_up = [&](NodeId row) {
       if (next_giant < rows.giants().size() && rows.giants()[next_giant].row == row) {
         const PlainRows::Giant& giant = rows.giants()[next_giant++];
         CompensatedSum sum;
         for (std::size_t p = giant.first_piece; p < giant.last_piece; ++p) sum.add(of_pieces[p]);
         y[row - block.begin] = sum.value();
-        continue;
+        return;
       }
       y[row - block.begin] =
           detail::sum_links<piece>(links, z, links.row_offsets[row], links.row_offsets[row + 1]);
+    };
+    if (block.listed) {
+      std::fill(y.begin(), y.end(), 0.0);
+      for (const std::uint16_t row : rows.listed_rows(block)) add_up(block.begin + row);
+    } else {
+      for (NodeId row = block.begin; row < block.end; ++row) add_up(row);
     }
     body(b, block.begin, block.end, y.data());
   });

@@ -14,6 +14,9 @@ namespace pagerank {
 /// Memory that holds numbers of one type now and of another later. Begins at a cache line.
 class ScratchMemory {
  public:
+  /// Bytes of a cache line, where the memory begins: as many of what it was given may be lost.
+  static constexpr std::size_t line = 64;
+
   ScratchMemory() = default;
   /// Uses the memory of numbers that nobody needs any more.
   explicit ScratchMemory(Array<NodeId> memory) : memory_(std::move(memory)) {}
@@ -39,7 +42,6 @@ class ScratchMemory {
   }
 
  private:
-  static constexpr std::size_t line = 64;
   Array<NodeId> memory_;
 };
 

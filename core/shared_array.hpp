@@ -47,11 +47,14 @@ class SharedArray {
   [[nodiscard]] const T& back() const { return elements_.back(); }
   const T& operator[](std::size_t i) const { return elements_[i]; }
 
+  /// Whether take() would give its Array away.
+  [[nodiscard]] bool is_sole_owner() const { return array_ != nullptr && owner_.use_count() == 1; }
+
   /// Gives its Array away if it has one and no copy shares it, else an empty one. It is empty then.
   /// No other thread may have a copy at that time.
   [[nodiscard]] Array<T> take() {
     Array<T> taken;
-    if (array_ != nullptr && owner_.use_count() == 1) taken = std::move(*array_);
+    if (is_sole_owner()) taken = std::move(*array_);
     *this = {};
     return taken;
   }

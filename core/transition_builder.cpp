@@ -94,8 +94,11 @@ TransitionMatrixBuilder::Links TransitionMatrixBuilder::LinkArrays::from(EdgeInd
           .weights = weights.empty() ? nullptr : weights.data() + first};
 }
 
-TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape) : shape_(shape) {
-  node_bits_ = static_cast<int>(std::bit_width(std::max<NodeId>(shape.node_count, 1) - 1));
+int TransitionMatrixBuilder::node_bits_of(const Shape& shape) {
+  return static_cast<int>(std::bit_width(std::max<NodeId>(shape.node_count, 1) - 1));
+}
+
+int TransitionMatrixBuilder::shift_of(const Shape& shape) {
   // Bins small enough for the cache, but no smaller than need be: the runs of a bin that pieces
   // hold get short with many bins, and gathering them slow.
   constexpr EdgeIndex links_a_bin = EdgeIndex{1} << 19;
@@ -103,11 +106,28 @@ TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape) : shape_(sh
   const EdgeIndex links = shape.expected_entries * (shape.undirected ? 2 : 1);
   const int bins_log2 =
       std::min(most_bins_log2, static_cast<int>(std::bit_width(links / links_a_bin)));
-  shift_ = std::max(fewest_keys_log2, node_bits_ - bins_log2);
+  const int node_bits = node_bits_of(shape);
+  int shift = std::max(fewest_keys_log2, node_bits - bins_log2);
   // Up to 2^21 nodes, so many bins that a link takes 4 bytes.
-  const int narrow = 32 - node_bits_;
-  if (wide() && narrow >= std::max(fewest_keys_log2, node_bits_ - most_bins_log2)) shift_ = narrow;
-  shift_ = std::min(shift_, most_keys_log2);
+  const int narrow = 32 - node_bits;
+  if (shift > narrow && narrow >= std::max(fewest_keys_log2, node_bits - most_bins_log2)) {
+    shift = narrow;
+  }
+  return std::min(shift, most_keys_log2);
+}
+
+std::uint64_t TransitionMatrixBuilder::bytes_of_piece_table(const Shape& shape) {
+  return (bins_of(shape, shift_of(shape)) + 1) * sizeof(std::uint32_t);
+}
+
+std::uint64_t TransitionMatrixBuilder::bytes_of_build_tables(const Shape& shape) {
+  const std::uint64_t bins = bins_of(shape, shift_of(shape));
+  return bins * bins * sizeof(EdgeIndex);
+}
+
+TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape)
+    : shape_(shape), node_bits_(node_bits_of(shape)), shift_(shift_of(shape)) {
+  const EdgeIndex links = shape.expected_entries * (shape.undirected ? 2 : 1);
   try {
     first_.resize(links, wide(), shape.weighted);
     advise_huge_pages(std::span(first_.low));

@@ -39,6 +39,11 @@ class TransitionMatrixBuilder {
 
   explicit TransitionMatrixBuilder(const Shape& shape);
 
+  /// Bytes of the tables that building a graph of that shape takes beside its links: those of
+  /// each piece, and of build().
+  [[nodiscard]] static std::uint64_t bytes_of_piece_table(const Shape& shape);
+  [[nodiscard]] static std::uint64_t bytes_of_build_tables(const Shape& shape);
+
   /// Adds entries, the `piece`th of the graph: pieces count from 0 in the order of the entries, but
   /// may come in any order, from several threads at once, and some may be missing. Spans of the
   /// same length (no weights if the graph has none), below 2^31; ids below node_count; weights
@@ -91,10 +96,13 @@ class TransitionMatrixBuilder {
   /// Where links of the second distribution begin: [source bin][target bin].
   using Table = std::vector<EdgeIndex>;
 
-  [[nodiscard]] bool wide() const { return shift_ + node_bits_ > 32; }
-  [[nodiscard]] std::size_t bin_count() const {
-    return ((std::max<std::size_t>(shape_.node_count, 1) - 1) >> shift_) + 1;
+  static int node_bits_of(const Shape& shape);
+  static int shift_of(const Shape& shape);
+  static std::size_t bins_of(const Shape& shape, int shift) {
+    return ((std::max<std::size_t>(shape.node_count, 1) - 1) >> shift) + 1;
   }
+  [[nodiscard]] bool wide() const { return shift_ + node_bits_ > 32; }
+  [[nodiscard]] std::size_t bin_count() const { return bins_of(shape_, shift_); }
   template <bool wide, bool weighted>
   void add_links(Piece& piece, std::span<const NodeId> sources, std::span<const NodeId> targets,
                  std::span<const double> weights);

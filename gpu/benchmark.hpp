@@ -75,4 +75,20 @@ class ReductionBenchmark {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Copies page-locked memory of the host to a device: what no reader of text can be faster than.
+class BusBenchmark {
+ public:
+  class Impl;
+
+  /// Makes `bytes` of it, more than 0, on either side. Throws NoDevice, OutOfMemory and CudaError.
+  BusBenchmark(int device, std::size_t bytes);
+  ~BusBenchmark();
+
+  /// Seconds of copying all of it once, in pieces of so many bytes, queued one behind the other.
+  [[nodiscard]] double copy(std::size_t piece_bytes);
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
 }  // namespace pagerank::gpu

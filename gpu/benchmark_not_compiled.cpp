@@ -5,6 +5,7 @@ namespace pagerank::gpu {
 
 class SpmvBenchmark::Impl {};
 class ReductionBenchmark::Impl {};
+class BusBenchmark::Impl {};
 
 Ceilings measure_ceilings(int, Precision) {
   throw NotCompiled();
@@ -27,6 +28,14 @@ ReductionBenchmark::ReductionBenchmark(std::span<const double>, int, Precision) 
 }
 ReductionBenchmark::~ReductionBenchmark() = default;
 Timing ReductionBenchmark::run(std::string_view, double&, const TimingOptions&) {
+  throw NotCompiled();
+}
+
+BusBenchmark::BusBenchmark(int, std::size_t) {
+  throw NotCompiled();
+}
+BusBenchmark::~BusBenchmark() = default;
+double BusBenchmark::copy(std::size_t) {
   throw NotCompiled();
 }
 

@@ -82,18 +82,18 @@ template <class T>
 struct Builder {
   Builder(BlockedLayout<T>& layout, const DeviceGraph<T>& graph, cudaStream_t stream)
       : layout_(layout),
+        graph_(graph),
         scratch_(stream, first_bytes(graph)),
         algorithms_(scratch_),
         stream_(stream),
         base_(graph, shape_of<T>.window_size, algorithms_),
-        rows_(base_.linked()),
-        matrix_(graph.in_links()) {}
+        rows_(base_.linked()) {}
 
   void build() {
     const BlockedShape& shape = layout_.shape;
     layout_.rows = rows_;
     layout_.windows = static_cast<std::uint32_t>((base_.sources() - 1) / shape.window_size + 1);
-    links_ = find_link_runs(matrix_, base_, shape, layout_.windows, algorithms_);
+    links_ = find_link_runs(graph_, base_, shape, layout_.windows, algorithms_);
     layout_.runs = links_.runs.count;
     by_row_ = group_runs_by_row(links_.runs.row, rows_, algorithms_);
     const std::uint32_t multiprocessors = count_multiprocessors();
@@ -163,7 +163,7 @@ struct Builder {
                            .begin = links_.runs.of_window.data(),
                            .end = links_.runs.of_window.data() + 1,
                            .lengths = run_order_.lengths.data()};
-    const bool weighted = matrix_.values != nullptr;
+    const bool weighted = graph_.has_values();
     // Least squares of blocks' times on an H100; a store takes less of a warp's time than a load.
     const SliceWork work{.step = bytes_of_step + (weighted ? 2 * warp_size * sizeof(T) : 0),
                          .slice = warp_size * sizeof(T) * 3 / 5};
@@ -293,12 +293,12 @@ struct Builder {
   }
 
   BlockedLayout<T>& layout_;
+  const DeviceGraph<T>& graph_;
   ScratchMemory scratch_;
   DeviceAlgorithms algorithms_;
   cudaStream_t stream_;
   NodeOrder base_;  ///< That nodes are taken in before rows are ordered within their blocks.
   std::uint64_t rows_;
-  CsrView<T> matrix_;  ///< Last: the links may still arrive while nodes are ordered.
 
   LinkRuns<T> links_{};
   RunsByRow by_row_;

@@ -12,10 +12,6 @@ namespace pagerank::gpu {
 /// it, say), or is one that this program was not built for.
 std::string enter_device(int device);
 
-/// Throws OutOfMemory if the current device has less than `needed` bytes free, or `limit` (0: none)
-/// is less. `name` is what the message calls the device.
-void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit = 0);
-
 /// The memory of the current device, as far as one user may take it.
 struct DeviceMemory {
   std::string device;     ///< What messages call it.
@@ -26,5 +22,8 @@ struct DeviceMemory {
   /// Throws OutOfMemory where `needed` bytes in all, of which so many are held, cannot be had.
   void require(std::size_t needed, std::size_t held = 0) const;
 };
+
+/// Bytes a second of the current device's memory by its clock and width; 0: it does not tell.
+[[nodiscard]] double memory_bandwidth();
 
 }  // namespace pagerank::gpu

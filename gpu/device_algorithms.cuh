@@ -27,7 +27,7 @@ class DeviceAlgorithms {
   template <class In, class Out>
   void exclusive_sum(const In* in, Out* out, std::uint64_t count) {
     call([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceScan::ExclusiveScan(scratch, bytes, in, out, cuda::std::plus<>{}, Out{0},
+      return cub::DeviceScan::ExclusiveScan(scratch, bytes, in, out, cuda::std::plus<>{}, Out{},
                                             count, stream_);
     });
   }

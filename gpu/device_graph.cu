@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gpu/cuda_handles.cuh"
+#include "gpu/device_sampler.cuh"
 
 namespace pagerank::gpu {
 namespace {
@@ -60,7 +61,8 @@ template void spread_inverse_out_weight(const NodeId*, EdgeIndex, const double*,
 
 template <class T>
 DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring)
-    : values_(std::is_same_v<T, double> ? 0 : matrix.in_links.values.size()) {
+    : sampler_(std::make_unique<HostSampler>(matrix)),
+      values_(std::is_same_v<T, double> ? 0 : matrix.in_links.values.size()) {
   const auto uploaded = std::make_shared<DeviceTransitionMatrix>();
   matrix_ = uploaded;
   uploaded->column_indices = DeviceBuffer<NodeId>(matrix.in_links.column_indices.size());
@@ -71,23 +73,35 @@ DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring)
   ring.expect(bytes(matrix));
   uploaded->inverse_out_weight = ring.upload<double>(std::span(matrix.inverse_out_weight));
   uploaded->row_offsets = ring.upload<EdgeIndex>(std::span(matrix.in_links.row_offsets));
+  const std::span values(matrix.in_links.values);
+  ring.copy(values, uploaded->values.data());
+  if constexpr (!std::is_same_v<T, double>) ring.copy(values, values_.data());
+  const std::span columns(matrix.in_links.column_indices);
+  NodeId* const to = uploaded->column_indices.data();
+  constexpr EdgeIndex worth_a_thread = 1 << 22, stretch = 1 << 25;
+  if (link_count() < worth_a_thread) {
+    ring.copy(columns, to);
+    return;
+  }
+  arrivals_ = std::make_unique<LinkArrivals>(link_count(), stretch);
   int device = 0;
   PAGERANK_CUDA(cudaGetDevice(&device));
-  const auto upload_links = [&matrix, &ring, uploaded, narrow = values_.data(), device] {
-    PAGERANK_CUDA(cudaSetDevice(device));
-    const std::span values(matrix.in_links.values);
-    ring.copy(std::span(matrix.in_links.column_indices), uploaded->column_indices.data());
-    ring.copy(values, uploaded->values.data());
-    if constexpr (!std::is_same_v<T, double>) ring.copy(values, narrow);
-  };
-  constexpr EdgeIndex worth_a_thread = 1 << 22;
-  links_arrived_ = std::async(
-      link_count() < worth_a_thread ? std::launch::deferred : std::launch::async, upload_links);
+  uploaded_ = std::async(std::launch::async, [&ring, columns, to, device, all = arrivals_.get()] {
+    try {
+      PAGERANK_CUDA(cudaSetDevice(device));
+      ring.copy(columns, to, [all](EdgeIndex begin, EdgeIndex end) { all->arrived(begin, end); });
+    } catch (...) {
+      all->failed(std::current_exception());
+      throw;
+    }
+  });
 }
 
 template <class T>
 DeviceGraph<T>::DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix)
-    : matrix_(std::move(matrix)), values_(std::is_same_v<T, double> ? 0 : matrix_->values.size()) {
+    : matrix_(std::move(matrix)),
+      sampler_(std::make_unique<DeviceSampler>(*matrix_)),
+      values_(std::is_same_v<T, double> ? 0 : matrix_->values.size()) {
   if (values_.size() == 0) return;
   constexpr unsigned block_size = 256;
   const Stream stream;

@@ -8,6 +8,8 @@
 #include "gpu/csr_view.cuh"
 #include "gpu/device_buffer.cuh"
 #include "gpu/device_matrix.cuh"
+#include "gpu/kernel_choice.hpp"
+#include "gpu/link_arrivals.hpp"
 #include "gpu/transfer_ring.cuh"
 
 namespace pagerank::gpu {
@@ -25,11 +27,12 @@ void out_weights(const double* inverse_out_weight, const NodeId* order, std::uin
 
 /// A transition matrix in device memory, as TransitionMatrix describes it, its values in T.
 /// Kernels take it as it is or make a layout of their own from it. The links of a large graph
-/// arrive while others already work with the rest: what needs them waits for them.
+/// arrive while others already work with the rest: what needs them waits for them, or works on
+/// those that are there (as_links_arrive()).
 template <class T>
 class DeviceGraph {
  public:
-  /// `matrix` and `ring` are used until someone has asked for the links.
+  /// `ring` is used until someone has asked for the links, `matrix` as long as for sampler().
   DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring);
 
   /// Of a matrix that is there already.
@@ -51,23 +54,12 @@ class DeviceGraph {
   [[nodiscard]] EdgeIndex link_count() const { return matrix_->link_count(); }
 
   /// Whether in_links() has values.
-  [[nodiscard]] bool has_values() const {
-    return (std::is_same_v<T, double> ? stored_values_.size() + matrix_->values.size()
-                                      : values_.size()) > 0;
-  }
+  [[nodiscard]] bool has_values() const { return in_link_values() != nullptr; }
 
   /// The in-links with values in T: what an iteration multiplies with.
-  [[nodiscard]] CsrView<T> in_links() const {
-    if constexpr (std::is_same_v<T, double>) {
-      return exact_in_links();
-    } else {
-      return view(values_.data());
-    }
-  }
+  [[nodiscard]] CsrView<T> in_links() const { return view(in_link_values()); }
   /// The in-links with values in double: what certifies the result.
-  [[nodiscard]] CsrView<double> exact_in_links() const {
-    return view(stored_values_.size() > 0 ? stored_values_.data() : matrix_->values.data());
-  }
+  [[nodiscard]] CsrView<double> exact_in_links() const { return view(exact_values()); }
 
   /// Gives an unweighted graph the values array that it does without: what in_links() then
   /// multiplies is B itself. For benchmarks of kernels that read values.
@@ -81,6 +73,22 @@ class DeviceGraph {
       values_ = std::move(values);
     }
   }
+
+  /// Calls use(links, begin, end) for stretches of the links, in their order until all have been,
+  /// as soon as those are there; `links` has all of them, of which others may be on their way.
+  template <class Use>
+  void as_links_arrive(const Use& use) const {
+    const CsrView<T> links = view_arriving(in_link_values());
+    if (!arrivals_) return use(links, EdgeIndex{0}, link_count());
+    for (std::size_t s = 0; s < arrivals_->stretches(); ++s) {
+      arrivals_->wait(s);
+      use(links, arrivals_->begin(s), arrivals_->end(s));
+    }
+    if (uploaded_.valid()) uploaded_.get();  // the ring is free
+  }
+
+  /// Looks at the matrix wherever it is cheap: for the links of one that is uploaded, on the host.
+  [[nodiscard]] const MatrixSampler& sampler() const { return *sampler_; }
 
   [[nodiscard]] std::vector<EdgeIndex> download_row_offsets() const {
     return matrix_->row_offsets.download();
@@ -96,16 +104,32 @@ class DeviceGraph {
   [[nodiscard]] static std::size_t value_bytes(const Matrix& matrix) {
     return matrix.weighted() && !std::is_same_v<T, double> ? matrix.link_count() * sizeof(T) : 0;
   }
+  [[nodiscard]] const double* exact_values() const {
+    return stored_values_.size() > 0 ? stored_values_.data() : matrix_->values.data();
+  }
+  [[nodiscard]] const T* in_link_values() const {
+    if constexpr (std::is_same_v<T, double>) {
+      return exact_values();
+    } else {
+      return values_.data();
+    }
+  }
+  template <class Value>
+  [[nodiscard]] CsrView<Value> view_arriving(const Value* values) const {
+    return {node_count(), link_count(), row_offsets(), matrix_->column_indices.data(), values};
+  }
   template <class Value>
   [[nodiscard]] CsrView<Value> view(const Value* values) const {
-    if (links_arrived_.valid()) links_arrived_.get();
-    return {node_count(), link_count(), row_offsets(), matrix_->column_indices.data(), values};
+    if (uploaded_.valid()) uploaded_.get();
+    return view_arriving(values);
   }
 
   std::shared_ptr<const DeviceTransitionMatrix> matrix_;
+  std::unique_ptr<MatrixSampler> sampler_;
   DeviceBuffer<double> stored_values_;      ///< See store_values().
   DeviceBuffer<T> values_;                  ///< Where T is not double.
-  std::shared_future<void> links_arrived_;  ///< Of a matrix that is uploaded.
+  std::unique_ptr<LinkArrivals> arrivals_;  ///< Null: all are there.
+  std::shared_future<void> uploaded_;       ///< All links, where others have not waited for them.
 };
 
 extern template class DeviceGraph<float>;

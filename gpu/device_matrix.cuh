@@ -18,6 +18,10 @@ struct DeviceTransitionMatrix {
   [[nodiscard]] std::uint64_t node_count() const { return inverse_out_weight.size(); }
   [[nodiscard]] EdgeIndex link_count() const { return column_indices.size(); }
   [[nodiscard]] bool weighted() const { return values.size() > 0; }
+  [[nodiscard]] std::size_t bytes() const {
+    return row_offsets.size() * sizeof(EdgeIndex) + column_indices.size() * sizeof(NodeId) +
+           (values.size() + inverse_out_weight.size()) * sizeof(double);
+  }
   [[nodiscard]] TransitionMatrix download() const;
 };
 

@@ -47,10 +47,6 @@ std::string enter_device(int device) {
   return properties.name;
 }
 
-void require_device_memory(const std::string& name, std::size_t needed, std::size_t limit) {
-  DeviceMemory{name, limit}.require(needed);
-}
-
 std::size_t DeviceMemory::available(std::size_t held) const {
   std::size_t free = 0, total = 0;
   PAGERANK_CUDA(cudaMemGetInfo(&free, &total));
@@ -60,6 +56,14 @@ std::size_t DeviceMemory::available(std::size_t held) const {
 void DeviceMemory::require(std::size_t needed, std::size_t held) const {
   const std::size_t most = available(held);
   if (needed > most) throw OutOfMemory(device, needed, most);
+}
+
+double memory_bandwidth() {
+  int device = 0, kilohertz = 0, bits = 0;
+  PAGERANK_CUDA(cudaGetDevice(&device));
+  PAGERANK_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device));
+  PAGERANK_CUDA(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device));
+  return 2.0 * kilohertz * 1000 * bits / 8;  // both edges of the clock
 }
 
 void create_context(int device, bool load_kernels) noexcept {

@@ -10,6 +10,7 @@
 #include "gpu/matrix_builder.cuh"
 #include "gpu/node_numbering.cuh"
 #include "gpu/pagerank.hpp"
+#include "gpu/reader_memory.hpp"
 #include "gpu/text_parser.cuh"
 #include "gpu/text_ring.hpp"
 
@@ -33,6 +34,10 @@ class LockedMemory {
  private:
   std::span<std::byte> memory_;
 };
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 /// The thread that hands chunks to the device needs a core, and the system one.
 int reader_threads(int threads) {
@@ -84,10 +89,9 @@ class DeviceReader::Impl {
   }
 
   void read() {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto entering = std::chrono::steady_clock::now();
     memory_ = {enter_device(options_.device), options_.memory_limit};
-    context_seconds_ =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    context_seconds_ = seconds_since(entering);
     if (shape_.format.labelled) {
       number(parse(&DeviceTextParser::take_labelled_entries));
     } else {
@@ -98,6 +102,7 @@ class DeviceReader::Impl {
 
   [[nodiscard]] std::uint64_t entry_count() const { return entries_.count; }
   [[nodiscard]] double context_seconds() const { return context_seconds_; }
+  [[nodiscard]] double stream_seconds() const { return stream_seconds_; }
   [[nodiscard]] NodeLabels take_labels() { return std::move(labels_); }
 
   [[nodiscard]] EdgeList download_edges(SourceIndex source_index) const {
@@ -119,15 +124,11 @@ class DeviceReader::Impl {
 
   [[nodiscard]] DeviceMatrix build(SourceIndex source_index) {
     ring_.reset();
-    if (shape_.format.labelled) {  // or it was made sure before they were read
-      const std::size_t entry =
-          sizeof(std::uint64_t) + (entries_.weights.size() > 0 ? sizeof(double) : 0);
-      memory_.require(bytes_to_build(entries_.count, matrix_shape(source_index)),
-                      entries_.count * entry);
-    }
+    const MatrixShape shape = matrix_shape(source_index);
+    if (shape_.format.labelled) require_memory_to_build(shape);
     const Stream stream;
     return DeviceMatrix(std::make_unique<DeviceTransitionMatrix>(
-        build_transition_matrix(std::move(entries_), matrix_shape(source_index), stream)));
+        build_transition_matrix(std::move(entries_), shape, stream)));
   }
 
  private:
@@ -138,13 +139,21 @@ class DeviceReader::Impl {
             .source_index = source_index};
   }
 
-  /// Parses all of the text; `take` is what takes the entries out of the parser.
+  /// Parses all of the text; `take` is what takes the entries out of the parser. The matrix too has
+  /// to fit beside them. Throws OutOfMemory.
   template <class Entries>
   [[nodiscard]] Entries parse(Entries (DeviceTextParser::*take)(std::uint64_t)) {
     const LockedMemory locked(ring_->memory());
-    DeviceTextParser parser(shape_, capacity(), source_.buffer_bytes(), memory_);
+    const std::size_t buffer_bytes = source_.buffer_bytes();
+    const EntryRoom room = room_for_entries(shape_, matrix_shape(SourceIndex::row),
+                                            DeviceTextParser::memory(buffer_bytes),
+                                            memory_.available(), memory_.device);
+    DeviceTextParser parser(shape_, room, buffer_bytes, memory_);
+    const auto streaming = std::chrono::steady_clock::now();
     const std::uint64_t count = read_entries(source_, *ring_, parser, options_.threads);
-    return (parser.*take)(count);
+    Entries entries = (parser.*take)(count);
+    stream_seconds_ = seconds_since(streaming);
+    return entries;
   }
 
   void number(LabelledEntries labelled) {
@@ -160,36 +169,12 @@ class DeviceReader::Impl {
     labels_ = std::move(numbered.labels);
   }
 
-  /// What so many entries take until the matrix is built.
-  [[nodiscard]] std::size_t bytes_for(std::uint64_t entries) const {
-    const std::size_t parser = DeviceTextParser::bytes(source_.buffer_bytes());
-    const std::size_t build = bytes_to_build(entries, matrix_shape(SourceIndex::row));
-    if (!shape_.format.labelled) return parser + build;
-    const std::size_t labelled = entries * DeviceTextParser::entry_bytes(shape_.format);
-    return parser + std::max(build, labelled + bytes_to_number(entries, LabelRange()));
-  }
-
-  /// Entries that there will be room for at first: the matrix too has to fit beside them. Fewer
-  /// than expected only where nobody knows yet whether so many come. Throws OutOfMemory.
-  [[nodiscard]] std::uint64_t capacity() const {
-    std::uint64_t expected = shape_.expected_entries;
-    if (!shape_.declares_entries()) {  // some more, rather than to move them all
-      expected += expected / 64;
-      expected +=
-          std::min(4 * expected, DeviceTextParser::entries_in_flight(source_.buffer_bytes()));
-    }
-    const std::size_t available = memory_.available();
-    const auto fits = [&](std::uint64_t entries) { return bytes_for(entries) <= available; };
-    if (fits(expected)) return expected;
-    if (shape_.entries_are_there || !fits(0)) {
-      throw OutOfMemory(memory_.device, bytes_for(expected), available);
-    }
-    std::uint64_t least = 0, most = expected;  // fits, does not
-    while (most - least > 1) {
-      const std::uint64_t middle = least + (most - least) / 2;
-      (fits(middle) ? least : most) = middle;
-    }
-    return least;
+  /// Of what was read before nodes were counted; else it was made sure before the entries came.
+  void require_memory_to_build(const MatrixShape& shape) const {
+    // Arrays that grew as text came may be larger than what is in them.
+    const std::size_t held = entries_.bytes();
+    const std::size_t unused = held - entries_.count * bytes_of_numbered_entry(shape.weighted);
+    memory_.require(bytes_to_build(entries_.count, shape) + unused, held);
   }
 
   EntrySource& source_;
@@ -200,7 +185,7 @@ class DeviceReader::Impl {
   DeviceEntries entries_;
   std::uint64_t nodes_ = 0;
   NodeLabels labels_;
-  double context_seconds_ = 0;
+  double context_seconds_ = 0, stream_seconds_ = 0;
 };
 
 DeviceReader::DeviceReader(EntrySource& source, const DeviceReaderOptions& options)
@@ -214,6 +199,9 @@ std::uint64_t DeviceReader::entry_count() const {
 }
 double DeviceReader::context_seconds() const {
   return impl_->context_seconds();
+}
+double DeviceReader::stream_seconds() const {
+  return impl_->stream_seconds();
 }
 EdgeList DeviceReader::download_edges(SourceIndex source_index) const {
   return impl_->download_edges(source_index);

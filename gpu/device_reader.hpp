@@ -64,6 +64,9 @@ class DeviceReader {
   [[nodiscard]] std::uint64_t entry_count() const;
   /// Of read(), until the device was there to take text; blocks of it were read beside that.
   [[nodiscard]] double context_seconds() const;
+  /// Of read(), from when there was a parser until it had parsed all text: text was on its way to
+  /// the device then.
+  [[nodiscard]] double stream_seconds() const;
   [[nodiscard]] EdgeList download_edges(SourceIndex source_index) const;
   [[nodiscard]] NodeLabels take_labels();  ///< Once.
 

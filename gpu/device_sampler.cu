@@ -34,6 +34,14 @@ std::vector<NodeId> DeviceSampler::columns(const std::vector<EdgeIndex>& links) 
   const NodeId* const columns = matrix_.column_indices.data();
   return gather<NodeId>(links, [=] __device__(EdgeIndex link) { return columns[link]; });
 }
+std::vector<double> DeviceSampler::elements(const std::vector<EdgeIndex>& links) const {
+  const NodeId* const columns = matrix_.column_indices.data();
+  const double* const values = matrix_.values.data();
+  const double* const inverse = matrix_.inverse_out_weight.data();
+  return gather<double>(links, [=] __device__(EdgeIndex link) {
+    return values != nullptr ? values[link] : inverse[columns[link]];
+  });
+}
 std::vector<EdgeIndex> DeviceSampler::in_degrees(const std::vector<NodeId>& nodes) const {
   const EdgeIndex* const offsets = matrix_.row_offsets.data();
   return gather<EdgeIndex>(nodes, [=] __device__(NodeId node) {

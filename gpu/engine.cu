@@ -9,8 +9,8 @@
 #include "core/parallel.hpp"
 #include "gpu/cuda_handles.cuh"
 #include "gpu/device.cuh"
-#include "gpu/device_sampler.cuh"
 #include "gpu/iteration_loop.cuh"
+#include "gpu/kernel_choice.hpp"
 #include "gpu/pagerank.hpp"
 #include "gpu/rank_update.cuh"
 #include "gpu/renumber.cuh"
@@ -47,13 +47,15 @@ constexpr double float_resolution = 0x1p-18;
 template <class T>
 class PreparedGraph {
  public:
-  /// `make_graph(ring)` is the graph.
-  template <class MakeGraph>
-  PreparedGraph(const MakeGraph& make_graph, const SpmvKernel& kernel, const EngineOptions& options)
+  /// `make_graph(ring)` is the graph, whose links may still be on their way, and
+  /// `make_spmv(graph, stream)` the kernel for it.
+  template <class MakeGraph, class MakeSpmv>
+  PreparedGraph(const MakeGraph& make_graph, const MakeSpmv& make_spmv,
+                const EngineOptions& options)
       : mixed_(options.precision == Precision::mixed),
         ring_(options.threads),
         graph_(make_graph(ring_)),
-        spmv_(kernel.make<T>(graph_, stream_)),
+        spmv_(make_spmv(graph_, stream_)),
         residual_(graph_.exact_in_links(), graph_.inverse_out_weight(), stream_),
         out_weight_(graph_.node_count()),
         x_(graph_.node_count()),
@@ -242,9 +244,7 @@ class PreparedGraph {
 class Engine::Impl {
  public:
   Impl(const TransitionMatrix& matrix, const EngineOptions& options) : device_(options.device) {
-    if (matrix.node_count() == 0) throw std::invalid_argument("the graph has no nodes");
-    choose_kernel_for(HostSampler(matrix), options);
-    name_ = enter_device(device_);
+    enter(matrix.node_count(), options);
     dangling_count_ = matrix.dangling.size();
     if (dangling_count_ > 0) first_dangling_ = matrix.dangling.front();
     prepare(matrix, options);
@@ -252,9 +252,7 @@ class Engine::Impl {
 
   Impl(std::shared_ptr<const DeviceTransitionMatrix> matrix, const EngineOptions& options)
       : device_(options.device) {
-    if (matrix->node_count() == 0) throw std::invalid_argument("the graph has no nodes");
-    name_ = enter_device(device_);
-    choose_kernel_for(DeviceSampler(*matrix), options);
+    enter(matrix->node_count(), options);
     dangling_count_ = matrix->dangling;
     first_dangling_ = matrix->first_dangling;
     prepare(matrix, options);
@@ -282,50 +280,60 @@ class Engine::Impl {
   /// Takes every graph and hardly more memory than that.
   static constexpr std::string_view modest_kernel = "balanced";
 
-  void choose_kernel_for(const MatrixSampler& matrix, const EngineOptions& options) {
+  void enter(std::uint64_t nodes, const EngineOptions& options) {
+    if (nodes == 0) throw std::invalid_argument("the graph has no nodes");
     automatic_ = options.kernel.empty() || options.kernel == automatic_kernel;
-    kernel_ = &find_spmv_kernel(
-        automatic_ ? choose_kernel(matrix, options.precision, options.expected) : options.kernel);
+    kernel_ = &find_spmv_kernel(automatic_ ? modest_kernel : options.kernel);
+    name_ = enter_device(device_);
   }
 
-  /// With the kernel that was chosen, or the modest one instead, where nobody asked for it.
-  template <class Matrix>
-  void prepare(const Matrix& matrix, const EngineOptions& options) {
-    const SpmvKernel& modest = find_spmv_kernel(modest_kernel);
-    const bool may_fail = automatic_ && kernel_ != &modest;
-    try {
-      prepare_with_kernel(matrix, options);
-      return;
-    } catch (const KernelRefused&) {
-      if (!may_fail) throw;
-    } catch (const OutOfMemory&) {
-      if (!may_fail) throw;
-    }
-    kernel_ = &modest;
-    prepare_with_kernel(matrix, options);
-  }
-  template <class Matrix>
-  void prepare_with_kernel(const Matrix& matrix, const EngineOptions& options) {
+  void prepare(const TransitionMatrix& matrix, const EngineOptions& options) {
     if (options.precision == Precision::float64) {
-      prepare_as(double_, matrix, options);
+      prepare_as(double_, matrix, 0, options,
+                 [&](TransferRing& ring) { return DeviceGraph<double>(matrix, ring); });
     } else {
-      prepare_as(single_, matrix, options);
+      prepare_as(single_, matrix, 0, options,
+                 [&](TransferRing& ring) { return DeviceGraph<float>(matrix, ring); });
     }
   }
-  template <class T>
-  void prepare_as(std::unique_ptr<PreparedGraph<T>>& prepared, const TransitionMatrix& matrix,
-                  const EngineOptions& options) {
-    require_device_memory(name_, PreparedGraph<T>::bytes(matrix, *kernel_), options.memory_limit);
-    const auto upload = [&](TransferRing& ring) { return DeviceGraph<T>(matrix, ring); };
-    prepared = std::make_unique<PreparedGraph<T>>(upload, *kernel_, options);
+  void prepare(const std::shared_ptr<const DeviceTransitionMatrix>& matrix,
+               const EngineOptions& options) {
+    if (options.precision == Precision::float64) {
+      prepare_as(double_, *matrix, matrix->bytes(), options,
+                 [&](TransferRing&) { return DeviceGraph<double>(matrix); });
+    } else {
+      prepare_as(single_, *matrix, matrix->bytes(), options,
+                 [&](TransferRing&) { return DeviceGraph<float>(matrix); });
+    }
   }
-  template <class T>
-  void prepare_as(std::unique_ptr<PreparedGraph<T>>& prepared,
-                  const std::shared_ptr<const DeviceTransitionMatrix>& matrix,
-                  const EngineOptions& options) {
-    require_device_memory(name_, PreparedGraph<T>::bytes(*matrix, *kernel_), options.memory_limit);
-    const auto take = [&](TransferRing&) { return DeviceGraph<T>(matrix); };
-    prepared = std::make_unique<PreparedGraph<T>>(take, *kernel_, options);
+
+  /// Where nobody asked for a kernel it is chosen while the links are on their way, and the modest
+  /// one taken if the graph is not for the other or memory too short. The matrix itself may hold so
+  /// many bytes of the device already.
+  template <class T, class Matrix, class MakeGraph>
+  void prepare_as(std::unique_ptr<PreparedGraph<T>>& prepared, const Matrix& matrix,
+                  std::size_t held, const EngineOptions& options, const MakeGraph& make_graph) {
+    const DeviceMemory memory{name_, options.memory_limit};
+    const auto bytes_with = [&](const SpmvKernel& kernel) {
+      return held + PreparedGraph<T>::bytes(matrix, kernel);
+    };
+    const auto make_spmv = [&](const DeviceGraph<T>& graph, cudaStream_t stream) {
+      if (automatic_) {
+        const SpmvKernel& chosen = find_spmv_kernel(choose_kernel(
+            graph.sampler(), options.precision, options.expected, memory_bandwidth()));
+        try {
+          memory.require(bytes_with(chosen), held + DeviceGraph<T>::bytes(matrix));
+          std::unique_ptr<Spmv<T>> spmv = chosen.make<T>(graph, stream);
+          kernel_ = &chosen;
+          return spmv;
+        } catch (const KernelRefused&) {
+        } catch (const OutOfMemory&) {
+        }
+      }
+      return kernel_->make<T>(graph, stream);
+    };
+    memory.require(bytes_with(*kernel_), held);
+    prepared = std::make_unique<PreparedGraph<T>>(make_graph, make_spmv, options);
   }
 
   bool automatic_ = false;  ///< Nobody asked for the kernel.

@@ -62,73 +62,74 @@ std::vector<NodeId> sample_nodes(const MatrixSampler& matrix, std::uint64_t most
   return nodes;
 }
 
-/// About where nodes stand when ordered by falling out-weight, from a sample of them.
-class WeightOrder {
+/// About where nodes stand when ordered by falling out-degree. What a link tells of its source's
+/// degree is its element of B, 1 / degree; with weights, roughly.
+class DegreeOrder {
  public:
-  explicit WeightOrder(const MatrixSampler& matrix) : nodes_(matrix.node_count()) {
-    for (const double inverse : matrix.inverse_out_weights(sample_nodes(matrix, 1 << 12))) {
-      sample_.push_back(key(inverse));
+  explicit DegreeOrder(const MatrixSampler& matrix) : nodes_(matrix.node_count()) {
+    if (matrix.weighted()) {
+      sample_sources(matrix);
+    } else {
+      for (const double inverse : matrix.inverse_out_weights(sample_nodes(matrix, samples))) {
+        keys_.push_back(inverse > 0 ? inverse : HUGE_VAL);
+      }
     }
-    std::sort(sample_.begin(), sample_.end());
+    std::sort(keys_.begin(), keys_.end());
   }
   /// In [0, 1).
-  [[nodiscard]] double place(NodeId node, double inverse_out_weight) const {
-    const auto [begin, end] =
-        std::equal_range(sample_.begin(), sample_.end(), key(inverse_out_weight));
+  [[nodiscard]] double place(NodeId node, double element) const {
+    const auto [begin, end] = std::equal_range(keys_.begin(), keys_.end(), element);
     const double among_equals = static_cast<double>(node) / static_cast<double>(nodes_);
-    return (static_cast<double>(begin - sample_.begin()) +
+    return (static_cast<double>(begin - keys_.begin()) +
             static_cast<double>(end - begin) * among_equals) /
-           static_cast<double>(sample_.size());
+           (static_cast<double>(keys_.size()) + 1);
   }
 
  private:
-  static double key(double inverse) { return inverse > 0 ? inverse : HUGE_VAL; }
+  static constexpr std::size_t samples = 1 << 12;
+
+  /// Links lead to sources by their degree; of those drawn, each stays with a probability that is
+  /// its element, times as much as keeps about `samples` of them.
+  void sample_sources(const MatrixSampler& matrix) {
+    std::vector<EdgeIndex> links(16 * samples);
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      links[i] = matrix.link_count() / links.size() * i;
+    }
+    const std::vector<double> elements = matrix.elements(links);
+    const double sum = std::accumulate(elements.begin(), elements.end(), 0.0);
+    double kept = 0;
+    for (const double element : elements) {
+      // Systematic sampling: one each time the running sum passes a whole number.
+      const double before = std::floor(kept);
+      kept += sum > 0 ? element * static_cast<double>(samples) / sum : 0;
+      for (double n = before; n < std::floor(kept); ++n) keys_.push_back(element);
+    }
+    // All elements of B add up to the nodes that have out-links; the others stand last.
+    const double sources = sum / static_cast<double>(elements.size()) *
+                           static_cast<double>(matrix.link_count()) / static_cast<double>(nodes_);
+    const auto others =
+        static_cast<double>(keys_.size()) * (1 / std::clamp(sources, 0.01, 1.0) - 1);
+    keys_.insert(keys_.end(), static_cast<std::size_t>(others), HUGE_VAL);
+  }
+
   std::uint64_t nodes_;
-  std::vector<double> sample_;
+  std::vector<double> keys_;  ///< Of nodes, ascending.
 };
 
 struct Runs {
-  double as_numbered, by_weight;  ///< Per link.
+  double as_numbered, by_degree;  ///< Per link.
 };
 Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
-  constexpr std::size_t most_rows = 256, most_columns = 1024;
-  std::vector<EdgeIndex> links(most_rows);
-  for (std::size_t r = 0; r < most_rows; ++r) {
-    links[r] = matrix.link_count() / most_rows * r;  // so that each link counts alike
-  }
-  const std::vector<MatrixSampler::Row> rows = matrix.rows_of(links);
-  // Of long rows a part is enough to see nearly all windows.
-  std::vector<std::size_t> begins = {0};
-  links.clear();
-  for (const auto& [begin, end] : rows) {
-    const EdgeIndex stride = (end - begin + most_columns - 1) / most_columns;
-    for (EdgeIndex k = begin; k < end; k += stride) links.push_back(k);
-    begins.push_back(links.size());
-  }
-  const std::vector<NodeId> columns = matrix.columns(links);
-  const std::vector<double> inverses = matrix.inverse_out_weights(columns);
-
-  const std::size_t window_size = window_bytes / value_bytes;
-  const double windows =
-      static_cast<double>(matrix.node_count()) / static_cast<double>(window_size);
-  const WeightOrder order(matrix);
-  std::array<Runs, most_rows> of_row{};
-  parallel_for(most_rows, thread_count(0), [&](std::size_t r) {
-    std::vector<std::uint64_t> numbered, weighed;
-    for (std::size_t k = begins[r]; k < begins[r + 1]; ++k) {
-      numbered.push_back(columns[k] / window_size);
-      weighed.push_back(static_cast<std::uint64_t>(order.place(columns[k], inverses[k]) * windows));
-    }
-    const auto length = static_cast<double>(rows[r].end - rows[r].begin);
-    of_row[r] = {static_cast<double>(distinct(numbered)) / length,
-                 static_cast<double>(distinct(weighed)) / length};
+  const auto window_size = static_cast<std::uint32_t>(window_bytes / value_bytes);
+  const RowSample sample = sample_rows(matrix);
+  const std::vector<double> elements = matrix.elements(sample.links);
+  const DegreeOrder order(matrix);
+  const auto places = gather<NodeId>(elements.size(), [&](std::size_t i) {
+    return static_cast<NodeId>(order.place(sample.columns[i], elements[i]) *
+                               static_cast<double>(matrix.node_count()));
   });
-  Runs runs{0, 0};
-  for (const Runs& row : of_row) {
-    runs.as_numbered += row.as_numbered / most_rows;
-    runs.by_weight += row.by_weight / most_rows;
-  }
-  return runs;
+  return {sample.runs_per_link(sample.columns, matrix.node_count(), window_size),
+          sample.runs_per_link(places, matrix.node_count(), window_size)};
 }
 
 double sample_isolated(const MatrixSampler& matrix) {
@@ -147,9 +148,7 @@ double estimate_mixing(const MatrixSampler& matrix, double runs_as_numbered) {
   std::vector<EdgeIndex> links(samples);
   for (EdgeIndex s = 0; s < samples; ++s) links[s] = matrix.link_count() / samples * s;
   double sum = 0;
-  for (const double inverse : matrix.inverse_out_weights(matrix.columns(links))) {
-    sum += std::min(1.0, inverse);
-  }
+  for (const double element : matrix.elements(links)) sum += std::min(1.0, element);
   return std::clamp(std::max(std::sqrt(sum / samples), 0.8 * (1 - runs_as_numbered)), 0.1, 1.0);
 }
 
@@ -174,8 +173,16 @@ double gather_rate(double bytes) {
   return rates.back().second;
 }
 
+/// Of sectors of x that L2 holds memory's bandwidth is no matter, of those of four times as much it
+/// is all.
+double share_of_memory(double bytes) {
+  return std::clamp(std::log2(bytes / 0x1p24) / 2, 0.0, 1.0);
+}
+
 constexpr double bytes_per_second = 2.6e12;  // of what `balanced` moves
 constexpr double blocked_bytes_per_second = 2.75e12;
+/// The first pass waits for memory, the second for L2.
+constexpr double blocked_share_of_memory = 0.5;
 constexpr double launches = 8e-6;
 
 }  // namespace
@@ -191,6 +198,13 @@ std::vector<NodeId> HostSampler::columns(const std::vector<EdgeIndex>& links) co
   return gather<NodeId>(links.size(),
                         [&](std::size_t i) { return matrix_.in_links.column_indices[links[i]]; });
 }
+std::vector<double> HostSampler::elements(const std::vector<EdgeIndex>& links) const {
+  const CsrMatrix& matrix = matrix_.in_links;
+  return gather<double>(links.size(), [&](std::size_t i) {
+    return matrix.values.empty() ? matrix_.inverse_out_weight[matrix.column_indices[links[i]]]
+                                 : matrix.values[links[i]];
+  });
+}
 std::vector<EdgeIndex> HostSampler::in_degrees(const std::vector<NodeId>& nodes) const {
   const auto& offsets = matrix_.in_links.row_offsets;
   return gather<EdgeIndex>(nodes.size(), [&](std::size_t i) {
@@ -202,36 +216,79 @@ std::vector<double> HostSampler::inverse_out_weights(const std::vector<NodeId>& 
                         [&](std::size_t i) { return matrix_.inverse_out_weight[nodes[i]]; });
 }
 
+RowSample sample_rows(const MatrixSampler& matrix) {
+  constexpr std::size_t most_rows = 256, most_columns = 1024;
+  std::vector<EdgeIndex> links(most_rows);
+  for (std::size_t r = 0; r < most_rows; ++r) links[r] = matrix.link_count() / most_rows * r;
+  const std::vector<MatrixSampler::Row> rows = matrix.rows_of(links);
+  RowSample sample;
+  for (const auto& [begin, end] : rows) {
+    sample.begins.push_back(sample.links.size());
+    sample.lengths.push_back(end - begin);
+    const EdgeIndex stride = (end - begin + most_columns - 1) / most_columns;
+    for (EdgeIndex k = begin; k < end; k += stride) sample.links.push_back(k);
+  }
+  sample.begins.push_back(sample.links.size());
+  sample.columns = matrix.columns(sample.links);
+  return sample;
+}
+
+double RowSample::runs_per_link(const std::vector<NodeId>& places, std::uint64_t nodes,
+                                std::uint32_t window_size) const {
+  constexpr std::size_t pieces = 16;
+  std::array<double, pieces> sums{};
+  parallel_for(pieces, thread_count(0), [&](std::size_t piece) {
+    std::vector<std::size_t> last_row(nodes / window_size + 1, lengths.size());  // of each window
+    for (std::size_t r = piece; r < lengths.size(); r += pieces) {
+      std::size_t windows = 0;
+      for (std::uint64_t i = begins[r]; i < begins[r + 1]; ++i) {
+        std::size_t& last = last_row[places[i] / window_size];
+        windows += last != r ? 1 : 0;
+        last = r;
+      }
+      sums[piece] += static_cast<double>(windows) / static_cast<double>(lengths[r]);
+    }
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(lengths.size());
+}
+
 GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes) {
   GraphShape shape{
       .nodes = matrix.node_count(), .links = matrix.link_count(), .weighted = matrix.weighted()};
   if (shape.links == 0) return shape;
   shape.sectors_per_link = sample_sectors(matrix, value_bytes);
   const Runs runs = sample_runs(matrix, value_bytes);
-  // The rule of node_order.cu.
-  shape.runs_per_link = runs.by_weight < 0.8 * runs.as_numbered ? runs.by_weight : runs.as_numbered;
+  shape.runs_per_link =
+      runs.by_degree < worth_renumbering * runs.as_numbered ? runs.by_degree : runs.as_numbered;
   shape.isolated = sample_isolated(matrix);
   shape.mixing = estimate_mixing(matrix, runs.as_numbered);
   return shape;
 }
 
-KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes) {
+KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes,
+                            double memory_bandwidth) {
+  const double faster = memory_bandwidth / h100_memory_bandwidth;
   const auto nodes = static_cast<double>(shape.nodes), links = static_cast<double>(shape.links);
   const auto width = static_cast<double>(value_bytes);
   const double bytes = links * (4 + (shape.weighted ? width : 0)) + nodes * (6 * width + 2);
-  const double gather = links * shape.sectors_per_link / gather_rate(nodes * width);
-  return {.prepare = 0.1e-3, .iteration = launches + std::max(bytes / bytes_per_second, gather)};
+  const double rate = gather_rate(nodes * width) * std::pow(faster, share_of_memory(nodes * width));
+  const double gather = links * shape.sectors_per_link / rate;
+  return {.prepare = 0.1e-3,
+          .iteration = launches + std::max(bytes / (faster * bytes_per_second), gather)};
 }
 
-KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes) {
+KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
+                           double memory_bandwidth) {
+  const double faster = std::pow(memory_bandwidth / h100_memory_bandwidth, blocked_share_of_memory);
   const auto nodes = static_cast<double>(shape.nodes) * (1 - shape.isolated);
   const auto links = static_cast<double>(shape.links);
   const auto width = static_cast<double>(value_bytes);
   const double runs = links * shape.runs_per_link;
   const double bytes =
       links * (2.1 + (shape.weighted ? width : 0)) + runs * (2.1 + 2.4 * width) + nodes * 6 * width;
-  return {.prepare = 1e-3 + links * 0.077e-9 + runs * 0.038e-9,
-          .iteration = launches + bytes / blocked_bytes_per_second};
+  const double sorted = links * (0.06e-9 + (shape.weighted ? width * 0.02e-9 : 0));
+  return {.prepare = 1e-3 + sorted + runs * 0.06e-9,
+          .iteration = launches + bytes / (faster * blocked_bytes_per_second)};
 }
 
 double expected_iterations(const GraphShape& shape, double alpha, double tolerance) {
@@ -241,7 +298,7 @@ double expected_iterations(const GraphShape& shape, double alpha, double toleran
 }
 
 std::string_view choose_kernel(const MatrixSampler& matrix, Precision precision,
-                               const ExpectedWork& work) {
+                               const ExpectedWork& work, double memory_bandwidth) {
   if (matrix.link_count() < least_links) return "balanced";
   const std::size_t value_bytes = precision == Precision::float64 ? sizeof(double) : sizeof(float);
   const GraphShape shape = measure_shape(matrix, value_bytes);
@@ -250,7 +307,9 @@ std::string_view choose_kernel(const MatrixSampler& matrix, Precision precision,
   const auto total = [&](const KernelCost& cost) {
     return cost.prepare + iterations * cost.iteration;
   };
-  return total(cost_of_blocked(shape, value_bytes)) < total(cost_of_balanced(shape, value_bytes))
+  const double bandwidth = memory_bandwidth > 0 ? memory_bandwidth : h100_memory_bandwidth;
+  return total(cost_of_blocked(shape, value_bytes, bandwidth)) <
+                 total(cost_of_balanced(shape, value_bytes, bandwidth))
              ? "blocked"
              : "balanced";
 }

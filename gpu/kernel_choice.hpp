@@ -50,6 +50,8 @@ class MatrixSampler {
   /// The links of the rows that these links lie in.
   [[nodiscard]] virtual std::vector<Row> rows_of(const std::vector<EdgeIndex>& links) const = 0;
   [[nodiscard]] virtual std::vector<NodeId> columns(const std::vector<EdgeIndex>& links) const = 0;
+  /// Of B: a link's weight over the sum of its source's, without weights 1 / out-degree.
+  [[nodiscard]] virtual std::vector<double> elements(const std::vector<EdgeIndex>& links) const = 0;
   [[nodiscard]] virtual std::vector<EdgeIndex> in_degrees(
       const std::vector<NodeId>& nodes) const = 0;
   [[nodiscard]] virtual std::vector<double> inverse_out_weights(
@@ -66,6 +68,7 @@ class HostSampler final : public MatrixSampler {
   [[nodiscard]] bool weighted() const override { return matrix_.weighted(); }
   [[nodiscard]] std::vector<Row> rows_of(const std::vector<EdgeIndex>& links) const override;
   [[nodiscard]] std::vector<NodeId> columns(const std::vector<EdgeIndex>& links) const override;
+  [[nodiscard]] std::vector<double> elements(const std::vector<EdgeIndex>& links) const override;
   [[nodiscard]] std::vector<EdgeIndex> in_degrees(const std::vector<NodeId>& nodes) const override;
   [[nodiscard]] std::vector<double> inverse_out_weights(
       const std::vector<NodeId>& nodes) const override;
@@ -74,6 +77,24 @@ class HostSampler final : public MatrixSampler {
   const TransitionMatrix& matrix_;
 };
 
+/// Some rows, such that each link of the matrix counts alike: where their links lead, of long rows
+/// some of them, enough to see nearly all windows that they fall into.
+struct RowSample {
+  std::vector<std::uint64_t> begins;  ///< Each row's first in `links`; rows + 1.
+  std::vector<EdgeIndex> links;
+  std::vector<NodeId> columns;
+  std::vector<EdgeIndex> lengths;  ///< Of the rows in the matrix.
+
+  /// The windows of `window_size` that links of a row fall into, per link, `places` being those of
+  /// the columns in an order of all `nodes`.
+  [[nodiscard]] double runs_per_link(const std::vector<NodeId>& places, std::uint64_t nodes,
+                                     std::uint32_t window_size) const;
+};
+[[nodiscard]] RowSample sample_rows(const MatrixSampler& matrix);
+
+/// `blocked` takes the nodes in another order if that leaves less than so much of the runs.
+inline constexpr double worth_renumbering = 0.8;
+
 /// `value_bytes`: of an element of x.
 [[nodiscard]] GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes);
 [[nodiscard]] inline GraphShape measure_shape(const TransitionMatrix& matrix,
@@ -81,13 +102,19 @@ class HostSampler final : public MatrixSampler {
   return measure_shape(HostSampler(matrix), value_bytes);
 }
 
-/// Seconds on an H100; other devices differ in all of them alike, about.
+/// Bytes a second of an H100's memory, by its clock and width.
+inline constexpr double h100_memory_bandwidth = 3.35e12;
+
+/// Seconds on an H100 with memory of that bandwidth; devices that differ in more differ in all of
+/// them alike, about. An H200 is such a one.
 struct KernelCost {
-  double prepare = 0;
+  double prepare = 0;  ///< What is left when the links have arrived.
   double iteration = 0;
 };
-[[nodiscard]] KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes);
-[[nodiscard]] KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes);
+[[nodiscard]] KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes,
+                                          double memory_bandwidth = h100_memory_bandwidth);
+[[nodiscard]] KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
+                                         double memory_bandwidth = h100_memory_bandwidth);
 
 /// Iterations until the change promises the tolerance.
 [[nodiscard]] double expected_iterations(const GraphShape& shape, double alpha, double tolerance);
@@ -99,9 +126,10 @@ struct ExpectedWork {
   std::uint32_t solves = 1;
 };
 
-/// "balanced" or "blocked", whichever takes less time for that work, preparation included.
+/// "balanced" or "blocked", whichever takes less time for that work, preparation included, on a
+/// device with memory of that bandwidth (0: an H100's).
 [[nodiscard]] std::string_view choose_kernel(const MatrixSampler& matrix, Precision precision,
-                                             const ExpectedWork& work);
+                                             const ExpectedWork& work, double memory_bandwidth = 0);
 [[nodiscard]] inline std::string_view choose_kernel(const TransitionMatrix& matrix,
                                                     Precision precision, const ExpectedWork& work) {
   return choose_kernel(HostSampler(matrix), precision, work);

@@ -15,28 +15,29 @@ constexpr unsigned emit_block_size = 256;
 constexpr unsigned emit_links_per_warp = 256;
 constexpr unsigned emit_links_per_block = emit_links_per_warp * emit_block_size / warp_size;
 
-/// keys[i] (and values[i]) of the i-th link, rows taken in the base order.
+/// The keys (and values) of links [first, last), in their places with rows in the base order.
 template <class T>
-__global__ void emit_links(CsrView<T> matrix, NodeOrderView base, const EdgeIndex* base_offsets,
-                           std::uint32_t window_size, LinkKey link_key, std::uint64_t* keys,
-                           T* values) {
+__global__ void emit_links(CsrView<T> matrix, EdgeIndex first, EdgeIndex last, NodeOrderView base,
+                           const EdgeIndex* base_offsets, std::uint32_t window_size,
+                           LinkKey link_key, std::uint64_t* keys, T* values) {
   const std::uint64_t warp = global_thread_index() / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
-  const EdgeIndex begin = warp * emit_links_per_warp;
-  if (begin >= matrix.links) return;  // the whole warp leaves together
-  const EdgeIndex end = min(begin + emit_links_per_warp, matrix.links);
+  const EdgeIndex begin = first + warp * emit_links_per_warp;
+  if (begin >= last) return;  // the whole warp leaves together
+  const EdgeIndex end = min(begin + emit_links_per_warp, last);
   // The rows of the warp's links: far fewer than all, so that the searches below are short.
-  std::uint64_t bound = upper_bound(base_offsets, matrix.rows + 1, lane == 0 ? begin : end - 1) - 1;
+  const std::uint64_t bound =
+      upper_bound(matrix.row_offsets, matrix.rows + 1, lane == 0 ? begin : end - 1) - 1;
   const std::uint64_t first_row = __shfl_sync(full_warp, bound, 0);
   const std::uint64_t rows = __shfl_sync(full_warp, bound, 1) - first_row + 1;
-  const EdgeIndex* const offsets = base_offsets + first_row;
-  for (EdgeIndex i = begin + lane; i < end; i += warp_size) {
-    const std::uint64_t row = first_row + upper_bound(offsets, rows, i) - 1;
-    const EdgeIndex link =
-        base.is_identity() ? i : matrix.row_offsets[base.node(row)] + (i - base_offsets[row]);
+  const EdgeIndex* const offsets = matrix.row_offsets + first_row;
+  for (EdgeIndex link = begin + lane; link < end; link += warp_size) {
+    const std::uint64_t row = upper_bound(offsets, rows, link) - 1;
+    const NodeId place = base.base(static_cast<NodeId>(first_row + row));
+    const EdgeIndex to = base.is_identity() ? link : base_offsets[place] + (link - offsets[row]);
     const NodeId column = base.base(matrix.column_indices[link]);
-    keys[i] = link_key.make(column / window_size, row, column % window_size);
-    if (values != nullptr) values[i] = matrix.values[link];
+    keys[to] = link_key.make(column / window_size, place, column % window_size);
+    if (values != nullptr) values[to] = matrix.values[link];
   }
 }
 
@@ -67,30 +68,32 @@ struct SortedLinks {
   DeviceBuffer<T> values;
 };
 
-/// By window: they come by row, and the sort is stable.
+/// By window: they are brought into the order of rows as they arrive, and the sort is stable.
 template <class T>
-SortedLinks<T> sort_links(const CsrView<T>& matrix, const NodeOrder& base,
+SortedLinks<T> sort_links(const DeviceGraph<T>& graph, const NodeOrder& base,
                           const BlockedShape& shape, std::uint32_t windows,
                           DeviceAlgorithms& algorithms) {
-  const EdgeIndex links = matrix.links;
-  const bool weighted = matrix.values != nullptr;
+  const EdgeIndex links = graph.link_count();
+  const bool weighted = graph.has_values();
   const ScratchMemory& scratch = algorithms.scratch();
   require_memory(
-      bytes_to_sort_links(links, weighted ? sizeof(T) : 0) + matrix.rows * sizeof(EdgeIndex),
+      bytes_to_sort_links(links, weighted ? sizeof(T) : 0) + graph.node_count() * sizeof(EdgeIndex),
       scratch);
-  const DeviceBuffer<EdgeIndex> base_offsets = base.row_offsets(matrix, algorithms);
-  const EdgeIndex* const offsets =
-      base_offsets.size() > 0 ? base_offsets.data() : matrix.row_offsets;
+  const DeviceBuffer<EdgeIndex> base_offsets =
+      base.row_offsets(graph.row_offsets(), graph.node_count(), algorithms);
   SortedLinks<T> sorted{
       .link_key = {shape.local_bits},
       .keys = DeviceBuffer<std::uint64_t>(links + 1, scratch),
       .spare_keys = DeviceBuffer<std::uint64_t>(links + 1, scratch),  // one more to mark an end
       .values = DeviceBuffer<T>(weighted ? links : 0, scratch)};
   DeviceBuffer<T> spare_values(weighted ? links : 0, scratch);
-  emit_links<<<blocks_for(links, emit_links_per_block), emit_block_size, 0, algorithms.stream()>>>(
-      matrix, base.view(), offsets, shape.window_size, sorted.link_key, sorted.keys.data(),
-      sorted.values.data());
-  PAGERANK_CUDA_LAUNCHED(emit_links);
+  graph.as_links_arrive([&](const CsrView<T>& matrix, EdgeIndex begin, EdgeIndex end) {
+    emit_links<<<blocks_for(end - begin, emit_links_per_block), emit_block_size, 0,
+                 algorithms.stream()>>>(matrix, begin, end, base.view(), base_offsets.data(),
+                                        shape.window_size, sorted.link_key, sorted.keys.data(),
+                                        sorted.values.data());
+    PAGERANK_CUDA_LAUNCHED(emit_links);
+  });
   if (windows == 1) return sorted;
   const int begin = static_cast<int>(sorted.link_key.window_shift());
   const int end = begin + bits_below(windows);
@@ -159,23 +162,24 @@ void find_rows_and_windows(const std::uint64_t* keys, const LinkKey link_key, st
 }  // namespace
 
 template <class T>
-LinkRuns<T> find_link_runs(const CsrView<T>& matrix, const NodeOrder& base,
+LinkRuns<T> find_link_runs(const DeviceGraph<T>& graph, const NodeOrder& base,
                            const BlockedShape& shape, std::uint32_t windows,
                            DeviceAlgorithms& algorithms) {
-  SortedLinks<T> sorted = sort_links(matrix, base, shape, windows, algorithms);
+  const EdgeIndex links = graph.link_count();
+  SortedLinks<T> sorted = sort_links(graph, base, shape, windows, algorithms);
   Runs runs;
-  find_beginnings(sorted, matrix.links, algorithms, runs);
+  find_beginnings(sorted, links, algorithms, runs);
   // What follows takes at most so much.
-  require_memory(runs.count * 40 + matrix.rows * 40 + matrix.links * 3 +
-                     (matrix.values != nullptr ? matrix.links * sizeof(T) * 5 / 4 : 0),
+  require_memory(runs.count * 40 + graph.node_count() * 40 + links * 3 +
+                     (graph.has_values() ? links * sizeof(T) * 5 / 4 : 0),
                  algorithms.scratch());
   find_rows_and_windows(sorted.keys.data(), sorted.link_key, windows, algorithms, runs);
   return {sorted.link_key, std::move(sorted.keys), std::move(sorted.values), std::move(runs)};
 }
 
-template LinkRuns<float> find_link_runs(const CsrView<float>&, const NodeOrder&,
+template LinkRuns<float> find_link_runs(const DeviceGraph<float>&, const NodeOrder&,
                                         const BlockedShape&, std::uint32_t, DeviceAlgorithms&);
-template LinkRuns<double> find_link_runs(const CsrView<double>&, const NodeOrder&,
+template LinkRuns<double> find_link_runs(const DeviceGraph<double>&, const NodeOrder&,
                                          const BlockedShape&, std::uint32_t, DeviceAlgorithms&);
 
 }  // namespace pagerank::gpu

@@ -48,10 +48,10 @@ struct LinkRuns {
   return links * 2 * (sizeof(std::uint64_t) + value_bytes);
 }
 
-/// Sorts the links and finds the runs, rows and columns taken in the base order. Throws
-/// KernelRefused, and OutOfMemory before it allocates: also for what the layout takes later.
+/// Sorts the links as they arrive and finds the runs, rows and columns taken in the base order.
+/// Throws KernelRefused, and OutOfMemory before it allocates: also for what the layout takes later.
 template <class T>
-[[nodiscard]] LinkRuns<T> find_link_runs(const CsrView<T>& matrix, const NodeOrder& base,
+[[nodiscard]] LinkRuns<T> find_link_runs(const DeviceGraph<T>& graph, const NodeOrder& base,
                                          const BlockedShape& shape, std::uint32_t windows,
                                          DeviceAlgorithms& algorithms);
 

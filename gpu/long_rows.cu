@@ -3,8 +3,6 @@
 
 #include <thrust/iterator/counting_iterator.h>
 
-#include <algorithm>
-
 namespace pagerank::gpu {
 namespace {
 
@@ -17,15 +15,15 @@ __global__ void fill_long_ids(const LongRow* rows, RunSlots slots, std::uint16_t
   }
 }
 
-/// A row that is no list, as the host sees it.
+/// A row that is no list.
 struct RowOfManyRuns {
   std::uint32_t position, runs, first_run, block;
 };
 
 /// By position, and so by row block.
-std::vector<RowOfManyRuns> rows_of_many_runs(const RunsByRow& by_row, const RowBlockCut& cut,
-                                             const DeviceBuffer<NodeId>& row_of_position,
-                                             DeviceAlgorithms& algorithms) {
+DeviceBuffer<RowOfManyRuns> rows_of_many_runs(const RunsByRow& by_row, const RowBlockCut& cut,
+                                              const DeviceBuffer<NodeId>& row_of_position,
+                                              DeviceAlgorithms& algorithms) {
   const std::uint32_t* const counts = by_row.counts.data();
   const std::uint32_t* const row_runs = by_row.begin.data();
   const std::uint32_t* const block_of_row = cut.block_of_row.data();
@@ -44,41 +42,92 @@ std::vector<RowOfManyRuns> rows_of_many_runs(const RunsByRow& by_row, const RowB
         many[i] = {position_at[i], counts[row], row_runs[row], block_of_row[row]};
       },
       algorithms.stream());
-  return algorithms.fetch(many, found);
+  return rows;
 }
 
-/// Long rows and giants as the host lists them.
-struct HostLongRows {
-  std::vector<LongRow> rows;
-  std::vector<Giant> giants;
-  std::vector<std::uint32_t> giant_of_piece;
-  std::uint64_t ids = 0;
+/// What rows take in the lists of long rows; and of all rows before one, where its part begins.
+struct Places {
+  std::uint64_t ids;
+  std::uint32_t rows, giants, pieces;  ///< Rows: with giants' pieces. Pieces: of giants.
+  __host__ __device__ friend Places operator+(const Places& a, const Places& b) {
+    return {a.ids + b.ids, a.rows + b.rows, a.giants + b.giants, a.pieces + b.pieces};
+  }
 };
 
-/// Appends a row of its block, whose range in the long rows grows with it.
-void add_long_row(HostLongRows& list, std::vector<RowBlock>& row_blocks, std::uint32_t block,
-                  std::uint64_t target, std::uint32_t first_run, std::uint32_t length) {
-  const auto index = static_cast<std::uint32_t>(list.rows.size());
-  RowBlock& row_block = row_blocks[block];
-  if (row_block.long_begin == row_block.long_end) row_block.long_begin = index;
-  row_block.long_end = index + 1;
-  list.rows.push_back({list.ids, target, length, block, first_run});
-  list.ids += length;
+/// What each row takes before it, and all of them at the end: rows + 1.
+DeviceBuffer<Places> find_places(const DeviceBuffer<RowOfManyRuns>& rows, std::uint32_t most_runs,
+                                 DeviceAlgorithms& algorithms) {
+  const std::uint64_t count = rows.size();
+  DeviceBuffer<Places> taken(count + 1, algorithms.scratch()),
+      places(count + 1, algorithms.scratch());
+  const RowOfManyRuns* const row_at = rows.data();
+  Places* const taken_by = taken.data();
+  queue_for_each(
+      count + 1,
+      [=] __device__(std::uint64_t i) {
+        if (i == count) {
+          taken_by[i] = {};
+          return;
+        }
+        const std::uint32_t runs = row_at[i].runs;
+        if (runs <= most_runs) {
+          taken_by[i] = {runs, 1, 0, 0};
+        } else {
+          constexpr std::uint32_t most = BlockedShape::most_runs_of_piece;
+          const std::uint32_t pieces = (runs - 1) / most + 1;
+          taken_by[i] = {runs, pieces, 1, pieces};
+        }
+      },
+      algorithms.stream());
+  algorithms.exclusive_sum(taken.data(), places.data(), count + 1);
+  return places;
 }
 
-void add_giant(HostLongRows& list, std::vector<RowBlock>& row_blocks, const RowOfManyRuns& row,
-               std::uint64_t rows, const BlockedShape& shape) {
-  const auto giant = static_cast<std::uint32_t>(list.giants.size());
-  const auto first_piece = static_cast<std::uint32_t>(list.giant_of_piece.size());
-  std::uint32_t piece = first_piece;
-  for (std::uint32_t done = 0; done < row.runs; ++piece) {
-    const std::uint32_t length = std::min(BlockedShape::most_runs_of_piece, row.runs - done);
-    add_long_row(list, row_blocks, row.block + done / shape.giant_runs_of_block(), rows + piece,
-                 row.first_run + done, length);
-    list.giant_of_piece.push_back(giant);
-    done += length;
-  }
-  list.giants.push_back({row.position, first_piece, piece});
+/// Writes the lists, a thread a row; `positions` as many as there are.
+void list_rows(const DeviceBuffer<RowOfManyRuns>& rows, const Places* places,
+               std::uint64_t positions, const BlockedShape& shape, LongRows& lists,
+               cudaStream_t stream) {
+  const std::uint32_t most_runs = shape.most_runs_of_row();
+  const std::uint32_t giant_share = shape.giant_runs_of_block();
+  const RowOfManyRuns* const row_at = rows.data();
+  LongRow* const long_rows = lists.rows.data();
+  Giant* const giants = lists.giants.data();
+  std::uint32_t* const giant_of_piece = lists.giant_of_piece.data();
+  queue_for_each(
+      rows.size(),
+      [=] __device__(std::uint64_t i) {
+        const RowOfManyRuns row = row_at[i];
+        const Places at = places[i];
+        if (row.runs <= most_runs) {
+          long_rows[at.rows] = {at.ids, row.position, row.runs, row.block, row.first_run};
+          return;
+        }
+        std::uint32_t piece = 0;
+        for (std::uint32_t done = 0; done < row.runs; ++piece) {
+          const std::uint32_t length = min(BlockedShape::most_runs_of_piece, row.runs - done);
+          long_rows[at.rows + piece] = {at.ids + done, positions + at.pieces + piece, length,
+                                        row.block + done / giant_share, row.first_run + done};
+          giant_of_piece[at.pieces + piece] = at.giants;
+          done += length;
+        }
+        giants[at.giants] = {row.position, at.pieces, at.pieces + piece};
+      },
+      stream);
+}
+
+/// long_begin and long_end of the row blocks, where they have long rows.
+void bound_long_rows(const DeviceBuffer<LongRow>& rows, RowBlock* row_blocks, cudaStream_t stream) {
+  const LongRow* const row_at = rows.data();
+  const std::uint64_t count = rows.size();
+  queue_for_each(
+      count,
+      [=] __device__(std::uint64_t i) {
+        RowBlock& block = row_blocks[row_at[i].block];
+        const auto row = static_cast<std::uint32_t>(i);
+        if (i == 0 || row_at[i - 1].block != row_at[i].block) block.long_begin = row;
+        if (i + 1 == count || row_at[i + 1].block != row_at[i].block) block.long_end = row + 1;
+      },
+      stream);
 }
 
 }  // namespace
@@ -87,27 +136,20 @@ LongRows list_long_rows(const RunsByRow& by_row, const RowBlockCut& cut,
                         const DeviceBuffer<NodeId>& row_at, const RunSlots& slots,
                         const BlockedShape& shape, DeviceBuffer<RowBlock>& row_blocks,
                         DeviceAlgorithms& algorithms) {
-  std::vector<RowBlock> blocks = algorithms.fetch(row_blocks.data(), cut.blocks);
-  for (RowBlock& block : blocks) block.long_begin = block.long_end = 0;
-  HostLongRows list;
-  for (const RowOfManyRuns& row : rows_of_many_runs(by_row, cut, row_at, algorithms)) {
-    if (row.runs <= shape.most_runs_of_row()) {
-      add_long_row(list, blocks, row.block, row.position, row.first_run, row.runs);
-    } else {
-      add_giant(list, blocks, row, row_at.size(), shape);
-    }
-  }
-  row_blocks.upload(blocks);
-  LongRows long_rows{.rows = DeviceBuffer<LongRow>(std::span<const LongRow>(list.rows)),
-                     .giants = DeviceBuffer<Giant>(std::span<const Giant>(list.giants)),
-                     .giant_of_piece = DeviceBuffer<std::uint32_t>(
-                         std::span<const std::uint32_t>(list.giant_of_piece)),
-                     .ids = DeviceBuffer<std::uint16_t>(list.ids)};
-  if (list.rows.empty()) return long_rows;
-  fill_long_ids<<<static_cast<unsigned>(list.rows.size()), 128, 0, algorithms.stream()>>>(
-      long_rows.rows.data(), slots, long_rows.ids.data());
+  const DeviceBuffer<RowOfManyRuns> rows = rows_of_many_runs(by_row, cut, row_at, algorithms);
+  if (rows.size() == 0) return {};
+  const DeviceBuffer<Places> places = find_places(rows, shape.most_runs_of_row(), algorithms);
+  const Places taken = algorithms.fetch(places.data() + rows.size());
+  LongRows lists{.rows = DeviceBuffer<LongRow>(taken.rows),
+                 .giants = DeviceBuffer<Giant>(taken.giants),
+                 .giant_of_piece = DeviceBuffer<std::uint32_t>(taken.pieces),
+                 .ids = DeviceBuffer<std::uint16_t>(taken.ids)};
+  list_rows(rows, places.data(), row_at.size(), shape, lists, algorithms.stream());
+  bound_long_rows(lists.rows, row_blocks.data(), algorithms.stream());
+  fill_long_ids<<<taken.rows, 128, 0, algorithms.stream()>>>(lists.rows.data(), slots,
+                                                             lists.ids.data());
   PAGERANK_CUDA_LAUNCHED(fill_long_ids);
-  return long_rows;
+  return lists;
 }
 
 }  // namespace pagerank::gpu

@@ -311,18 +311,6 @@ struct MatrixBuilder {
 
 }  // namespace
 
-std::size_t bytes_to_build(std::uint64_t entries, const MatrixShape& shape) {
-  const std::uint64_t links = entries * (shape.symmetric ? 2 : 1);
-  const std::size_t link = sizeof(std::uint64_t) + (shape.weighted ? sizeof(double) : 0);
-  const std::size_t sorting = 2 * links * link;
-  // Entries and where their links begin stay until both links are made.
-  const std::size_t expanding =
-      shape.symmetric ? entries * (link + sizeof(std::uint64_t)) + links * link : 0;
-  constexpr std::size_t of_node = 32, of_sort = std::size_t{64} << 20;
-  return std::max(sorting, expanding) + links * (link - sizeof(NodeId)) + shape.nodes * of_node +
-         of_sort;
-}
-
 DeviceTransitionMatrix build_transition_matrix(DeviceEntries entries, const MatrixShape& shape,
                                                cudaStream_t stream) {
   return MatrixBuilder(std::move(entries), shape, stream).build();

@@ -7,18 +7,7 @@
 namespace pagerank::gpu {
 namespace {
 
-constexpr unsigned word_bits = 64;
-
-/// Values of a range, a bit each: those that occur.
-[[nodiscard]] std::uint64_t words_of(const LabelRange& range) {
-  return (range.most - range.least) / word_bits + 1;
-}
-
-/// As LabelledLinks decides it.
-[[nodiscard]] bool lie_close(const LabelRange& range, std::uint64_t entries) {
-  constexpr std::uint64_t values_an_entry = 16, always = std::uint64_t{1} << 23;
-  return range.most - range.least < entries * values_an_entry + always;
-}
+constexpr unsigned word_bits = LabelRange::word_bits;
 
 /// A label's node where every value of the range occurs,
 struct OffsetNumber {
@@ -70,7 +59,7 @@ struct NodeNumbering {
   }
 
   void number_close_labels(const std::function<void(std::uint64_t)>& require_nodes, int threads) {
-    const std::uint64_t count = words_of(range_), least = range_.least;
+    const std::uint64_t count = range_.words(), least = range_.least;
     DeviceBuffer<unsigned long long> words(count);
     DeviceBuffer<std::uint64_t> before(count + 1);
     mark(words);
@@ -181,17 +170,10 @@ LabelRange range_of(const LabelledEntries& entries, cudaStream_t stream) {
           algorithms.greatest(labels, 2 * entries.count)};
 }
 
-std::size_t bytes_to_number(std::uint64_t entries, const LabelRange& range) {
-  constexpr std::size_t number = sizeof(std::uint64_t), of_algorithms = std::size_t{64} << 20;
-  if (!lie_close(range, entries)) return 4 * entries * number + of_algorithms;
-  const std::uint64_t most_nodes = std::min(2 * entries, range.most - range.least + 1);
-  return (2 * words_of(range) + 1 + entries + most_nodes) * number + of_algorithms;
-}
-
 NumberedEntries number_nodes(LabelledEntries entries, const LabelRange& range,
                              const std::function<void(std::uint64_t)>& require_nodes, int threads,
                              cudaStream_t stream) {
-  const bool close = lie_close(range, entries.count);
+  const bool close = range.is_close(entries.count);
   NodeNumbering numbering(std::move(entries), range, stream);
   if (close) {
     numbering.number_close_labels(require_nodes, threads);

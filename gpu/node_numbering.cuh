@@ -3,20 +3,13 @@
 #include <functional>
 
 #include "core/labelled_links.hpp"
+#include "gpu/reader_memory.hpp"
 #include "gpu/text_parser.cuh"
 
 namespace pagerank::gpu {
 
-/// The least label and the greatest.
-struct LabelRange {
-  std::uint64_t least = 0, most = 0;
-};
-
 /// Of all rows and columns of some entries, at least one.
 [[nodiscard]] LabelRange range_of(const LabelledEntries& entries, cudaStream_t stream);
-
-/// Device bytes that numbering the nodes of so many entries takes besides them.
-[[nodiscard]] std::size_t bytes_to_number(std::uint64_t entries, const LabelRange& range);
 
 /// Entries between numbered nodes, and what those are called.
 struct NumberedEntries {

@@ -5,46 +5,24 @@
 namespace pagerank::gpu {
 namespace {
 
-constexpr unsigned block_size = 256;
-constexpr unsigned most_windows = 1 << 17;
-constexpr unsigned sampled_rows = 2048;
-/// Rows longer than that have runs of full length in any order.
-constexpr unsigned longest_sampled = 1 << 14;
+/// The places of some nodes.
+std::vector<NodeId> places_of(const std::vector<NodeId>& nodes, const NodeId* place_of,
+                              DeviceAlgorithms& algorithms) {
+  DeviceBuffer<NodeId> places{std::span(nodes)};
+  NodeId* const place = places.data();
+  queue_for_each(
+      nodes.size(), [=] __device__(std::uint64_t i) { place[i] = place_of[place[i]]; },
+      algorithms.stream());
+  return algorithms.fetch(places.data(), nodes.size());
+}
 
-/// How many windows the links of sampled rows fall into, one row a block, chosen by a link so that
-/// each link counts alike: runs[b] = {as numbered, by place_of}, in runs per link.
-template <class T>
-__global__ void sample_rows(CsrView<T> matrix, const NodeId* place_of, std::uint32_t window_size,
-                            float2* runs) {
-  __shared__ std::uint32_t seen[2][most_windows / 32];
-  __shared__ unsigned found[2];
-  const EdgeIndex link = matrix.links / gridDim.x * blockIdx.x;
-  const std::uint64_t row = upper_bound(matrix.row_offsets, matrix.rows + 1, link) - 1;
-  const EdgeIndex begin = matrix.row_offsets[row], end = matrix.row_offsets[row + 1];
-  if (end - begin > longest_sampled) {
-    if (threadIdx.x == 0) runs[blockIdx.x] = {0, 0};
-    return;
-  }
-  const auto words = static_cast<unsigned>((matrix.rows - 1) / window_size / 32 + 1);
-  for (unsigned w = threadIdx.x; w < words; w += block_size) seen[0][w] = seen[1][w] = 0;
-  if (threadIdx.x < 2) found[threadIdx.x] = 0;
-  __syncthreads();
-  for (EdgeIndex k = begin + threadIdx.x; k < end; k += block_size) {
-    const NodeId column = matrix.column_indices[k];
-    const std::uint32_t windows[2] = {column / window_size, place_of[column] / window_size};
-    for (unsigned order = 0; order < 2; ++order) {
-      const std::uint32_t bit = 1U << (windows[order] % 32);
-      if ((atomicOr(&seen[order][windows[order] / 32], bit) & bit) == 0) {
-        atomicAdd(&found[order], 1);
-      }
-    }
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    const auto length = static_cast<float>(end - begin);
-    runs[blockIdx.x] = {static_cast<float>(found[0]) / length,
-                        static_cast<float>(found[1]) / length};
-  }
+/// Whether the links of the sampled rows fall into clearly fewer windows in this order than as
+/// nodes are numbered: renumbering costs a gather a link once, and may scatter what else is near.
+bool gathers_links(const RowSample& sample, std::uint64_t nodes, const NodeId* place_of,
+                   std::uint32_t window_size, DeviceAlgorithms& algorithms) {
+  const std::vector<NodeId> places = places_of(sample.columns, place_of, algorithms);
+  return sample.runs_per_link(places, nodes, window_size) <
+         worth_renumbering * sample.runs_per_link(sample.columns, nodes, window_size);
 }
 
 /// The keys that nodes are ordered by end with these; all others have out-links.
@@ -182,19 +160,10 @@ NodeOrder::NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size,
                      DeviceAlgorithms& algorithms)
     : sources_(graph.node_count()), linked_(graph.node_count()) {
   if (graph.node_count() <= window_size || graph.link_count() == 0) return;
+  const RowSample sample = sample_rows(graph.sampler());  // while the links are on their way
   std::optional<KeyOrder> chosen = order_by_degree(graph, algorithms);
-  const CsrView<T> matrix = graph.in_links();
-  DeviceBuffer<float2> runs(sampled_rows, algorithms.scratch());
-  sample_rows<<<sampled_rows, block_size, 0, algorithms.stream()>>>(matrix, chosen->place_of.data(),
-                                                                    window_size, runs.data());
-  PAGERANK_CUDA_LAUNCHED(sample_rows);
-  double as_numbered = 0, by_degree = 0;
-  for (const float2& sample : algorithms.fetch(runs.data(), sampled_rows)) {
-    as_numbered += sample.x;
-    by_degree += sample.y;
-  }
-  // Renumbering costs a gather a link once, and may scatter what else is near.
-  const bool falling = by_degree < 0.8 * as_numbered;
+  const bool falling =
+      gathers_links(sample, graph.node_count(), chosen->place_of.data(), window_size, algorithms);
   if (!falling) {
     chosen.reset();
     chosen = order_by_number(graph, algorithms);
@@ -206,35 +175,30 @@ NodeOrder::NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size,
   place_of_ = std::move(chosen->place_of);
 }
 
-template <class T>
-DeviceBuffer<EdgeIndex> NodeOrder::row_offsets(const CsrView<T>& matrix,
+DeviceBuffer<EdgeIndex> NodeOrder::row_offsets(const EdgeIndex* of_matrix, std::uint64_t rows,
                                                DeviceAlgorithms& algorithms) const {
   if (node_at_.size() == 0) return {};
-  DeviceBuffer<EdgeIndex> lengths(matrix.rows + 1, algorithms.scratch()),
-      offsets(matrix.rows + 1, algorithms.scratch());
+  DeviceBuffer<EdgeIndex> lengths(rows + 1, algorithms.scratch()),
+      offsets(rows + 1, algorithms.scratch());
   EdgeIndex* const length = lengths.data();
   const NodeOrderView order = view();
   queue_for_each(
-      matrix.rows + 1,
+      rows + 1,
       [=] __device__(std::uint64_t place) {
-        if (place == matrix.rows) {
+        if (place == rows) {
           length[place] = 0;
           return;
         }
         const NodeId node = order.node(place);
-        length[place] = matrix.row_offsets[node + 1] - matrix.row_offsets[node];
+        length[place] = of_matrix[node + 1] - of_matrix[node];
       },
       algorithms.stream());
-  algorithms.exclusive_sum(lengths.data(), offsets.data(), matrix.rows + 1);
+  algorithms.exclusive_sum(lengths.data(), offsets.data(), rows + 1);
   PAGERANK_CUDA(cudaStreamSynchronize(algorithms.stream()));
   return offsets;
 }
 
 template NodeOrder::NodeOrder(const DeviceGraph<float>&, std::uint32_t, DeviceAlgorithms&);
 template NodeOrder::NodeOrder(const DeviceGraph<double>&, std::uint32_t, DeviceAlgorithms&);
-template DeviceBuffer<EdgeIndex> NodeOrder::row_offsets(const CsrView<float>&,
-                                                        DeviceAlgorithms&) const;
-template DeviceBuffer<EdgeIndex> NodeOrder::row_offsets(const CsrView<double>&,
-                                                        DeviceAlgorithms&) const;
 
 }  // namespace pagerank::gpu

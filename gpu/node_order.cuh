@@ -36,8 +36,7 @@ class NodeOrder {
   [[nodiscard]] std::uint64_t linked() const { return linked_; }
 
   /// The offsets of the matrix with its rows in this order; empty: they are the matrix's own.
-  template <class T>
-  [[nodiscard]] DeviceBuffer<EdgeIndex> row_offsets(const CsrView<T>& matrix,
+  [[nodiscard]] DeviceBuffer<EdgeIndex> row_offsets(const EdgeIndex* of_matrix, std::uint64_t rows,
                                                     DeviceAlgorithms& algorithms) const;
 
  private:

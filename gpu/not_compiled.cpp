@@ -83,6 +83,9 @@ std::uint64_t DeviceReader::entry_count() const {
 double DeviceReader::context_seconds() const {
   throw NotCompiled();
 }
+double DeviceReader::stream_seconds() const {
+  throw NotCompiled();
+}
 NodeLabels DeviceReader::take_labels() {
   throw NotCompiled();
 }

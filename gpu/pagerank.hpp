@@ -81,7 +81,8 @@ struct EngineOptions {
 
   int threads = 0;  ///< That feed the upload; 0: as many as OpenMP offers.
 
-  /// Bytes of device memory that the engine may take; 0: what is free.
+  /// Bytes of device memory that the engine may take, those of a matrix that it takes over among
+  /// them; 0: what is free.
   std::size_t memory_limit = 0;
 
   /// Iterate in a CUDA graph that decides on the device whether to go on, rather than ask after

@@ -137,26 +137,22 @@ constexpr std::size_t text_bytes(std::size_t bytes) {
 
 }  // namespace
 
-std::size_t DeviceTextParser::bytes(std::size_t buffer_bytes) {
+ParserMemory DeviceTextParser::memory(std::size_t buffer_bytes) {
   const std::size_t chunk = most_bytes(buffer_bytes);
-  return chunks_in_flight * (text_bytes(chunk) + chunk / 2 * sizeof(Unknown) +
-                             (chunk / tile_bytes + 1) * sizeof(std::uint64_t)) +
-         4096;
+  return {.bytes = chunks_in_flight * (text_bytes(chunk) + chunk / 2 * sizeof(Unknown) +
+                                       (chunk / tile_bytes + 1) * sizeof(std::uint64_t)) +
+                   4096,
+          .entries_in_flight = chunks_in_flight * most_good_entries(chunk)};
 }
 
-std::size_t DeviceTextParser::entry_bytes(const EntryFormat& format) {
-  return places_of_entry(format) * sizeof(std::uint64_t) +
-         (format.weights == EntryFormat::Weights::none ? 0 : sizeof(double));
-}
-
-DeviceTextParser::DeviceTextParser(const EntryTextShape& shape, std::uint64_t capacity,
+DeviceTextParser::DeviceTextParser(const EntryTextShape& shape, const EntryRoom& room,
                                    std::size_t buffer_bytes, DeviceMemory memory)
     : shape_(shape),
       memory_(std::move(memory)),
-      own_bytes_(bytes(buffer_bytes)),
-      capacity_(capacity),
-      places_(capacity * places_of_entry(shape.format)),
-      weights_(shape.format.weights == EntryFormat::Weights::none ? 0 : capacity),
+      own_bytes_(DeviceTextParser::memory(buffer_bytes).bytes),
+      room_(room),
+      places_(room.entries * places_of_entry(shape.format)),
+      weights_(shape.format.weights == EntryFormat::Weights::none ? 0 : room.entries),
       entries_so_far_(1) {
   const std::size_t most = most_bytes(buffer_bytes);
   entries_so_far_.set_to_zero(kernels_);
@@ -192,22 +188,19 @@ void DeviceTextParser::submit(std::span<const std::string_view> texts) {
   if (submitted_ > 1) parse_up_to(submitted_ - 1);
 }
 
-/// Room for so many entries, more than are there: twice as many as before, or what there is memory
-/// for.
+/// Room for so many entries, more than are there.
 void DeviceTextParser::make_room(std::uint64_t entries) {
-  if (entries <= capacity_) return;
-  const std::size_t entry = entry_bytes(shape_.format), held = own_bytes_ + capacity_ * entry;
-  const std::size_t available = memory_.available(held);
-  const std::uint64_t fitting = available > held ? (available - held) / entry : 0;
-  const std::uint64_t room = std::max(entries, std::min(2 * capacity_, fitting));
-  memory_.require(held + room * entry, held);
-  const std::uint64_t used = std::min(most_entries_, capacity_);
+  if (entries <= room_.entries) return;
+  const std::size_t held = own_bytes_ + room_.entries * bytes_of_entry(shape_.format);
+  const EntryRoom larger =
+      larger_room(room_, entries, shape_.format, held, memory_.available(held), memory_.device);
+  const std::uint64_t used = std::min(most_entries_, room_.entries);
   const std::uint64_t places = places_of_entry(shape_.format);
-  enlarge(places_, used * places, room * places, kernels_);
+  enlarge(places_, used * places, larger.entries * places, kernels_);
   if (shape_.format.weights != EntryFormat::Weights::none) {
-    enlarge(weights_, used, room, kernels_);
+    enlarge(weights_, used, larger.entries, kernels_);
   }
-  capacity_ = room;
+  room_ = larger;
 }
 
 /// Queues the kernels of all chunks before that one, if they are not.
@@ -241,7 +234,7 @@ void DeviceTextParser::parse(Chunk& chunk) {
   if (tiles > 0) {
     parse_entries<<<tiles, pieces_per_tile, 0, kernels_>>>(
         text, chunk.bytes, shape_.format, tile_counts,
-        EntryArrays{places_.data(), shape_.format.labelled, weights_.data(), capacity_},
+        EntryArrays{places_.data(), shape_.format.labelled, weights_.data(), room_.entries},
         chunk.counts.data(), chunk.unknown.data());
     PAGERANK_CUDA_LAUNCHED(parse_entries);
   }
@@ -277,16 +270,15 @@ void DeviceTextParser::insert(std::span<const Known> entries) {
                                 cudaMemcpyHostToDevice, repairs_));
   store_entries<<<blocks_for(entries.size(), block_size), block_size, 0, repairs_>>>(
       known.data(), entries.size(),
-      {places_.data(), shape_.format.labelled, weights_.data(), capacity_});
+      {places_.data(), shape_.format.labelled, weights_.data(), room_.entries});
   PAGERANK_CUDA_LAUNCHED(store_entries);
   repairs_.wait();
 }
 
 void DeviceTextParser::require_room(std::uint64_t entries) const {
   // Without a header there is room for all good entries, and no more are a matter of memory.
-  if (entries <= capacity_ || !shape_.declares_entries()) return;
-  const std::size_t entry = entry_bytes(shape_.format), held = capacity_ * entry;
-  throw OutOfMemory(memory_.device, shape_.declared_entries * entry, memory_.available(held));
+  if (entries <= room_.entries || !shape_.declares_entries()) return;
+  throw OutOfMemory(memory_.device, room_.needed, room_.available);
 }
 
 DeviceEntries DeviceTextParser::take_entries(std::uint64_t count) {

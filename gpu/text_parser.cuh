@@ -7,6 +7,7 @@
 #include "gpu/device.cuh"
 #include "gpu/device_buffer.cuh"
 #include "gpu/entry_reader.hpp"
+#include "gpu/reader_memory.hpp"
 
 namespace pagerank::gpu {
 
@@ -16,6 +17,10 @@ struct DeviceEntries {
   std::uint64_t count = 0;
   DeviceBuffer<std::uint64_t> places;
   DeviceBuffer<double> weights;  ///< None where the format has none.
+
+  [[nodiscard]] std::size_t bytes() const {
+    return places.size() * sizeof(std::uint64_t) + weights.size() * sizeof(double);
+  }
 };
 
 /// Entries whose rows and columns are labels, in the order of the text.
@@ -40,20 +45,13 @@ struct ChunkCounts {
 /// does not wait for the kernels.
 class DeviceTextParser final : public ChunkParser {
  public:
-  /// With room for so many entries; where a header says how many there are, for no more, else
-  /// there will be more as it takes. `buffer_bytes`: of a block. Throws OutOfMemory.
-  DeviceTextParser(const EntryTextShape& shape, std::uint64_t capacity, std::size_t buffer_bytes,
+  /// Where a header says how many entries there are, for no more than there is room for, else there
+  /// will be more room as it takes. `buffer_bytes`: of a block. Throws OutOfMemory.
+  DeviceTextParser(const EntryTextShape& shape, const EntryRoom& room, std::size_t buffer_bytes,
                    DeviceMemory memory);
   ~DeviceTextParser() override;
 
-  /// What it takes besides the entries.
-  [[nodiscard]] static std::size_t bytes(std::size_t buffer_bytes);
-  /// What an entry takes.
-  [[nodiscard]] static std::size_t entry_bytes(const EntryFormat& format);
-  /// Entries for which there must be room besides those that are there: of chunks under way.
-  [[nodiscard]] static std::uint64_t entries_in_flight(std::size_t buffer_bytes) {
-    return chunks_in_flight * most_good_entries(most_bytes(buffer_bytes));
-  }
+  [[nodiscard]] static ParserMemory memory(std::size_t buffer_bytes);
 
   [[nodiscard]] std::size_t most_chunks() const override { return chunks_in_flight; }
   [[nodiscard]] std::size_t most_blocks() const override { return blocks_in_chunk; }
@@ -95,7 +93,7 @@ class DeviceTextParser final : public ChunkParser {
   EntryTextShape shape_;
   DeviceMemory memory_;
   std::size_t own_bytes_;
-  std::uint64_t capacity_;
+  EntryRoom room_;
   std::uint64_t most_entries_ = 0;  ///< Of all chunks whose kernels are queued, if they are good.
   Stream copies_, kernels_, repairs_;
   DeviceBuffer<std::uint64_t> places_;

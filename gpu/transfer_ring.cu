@@ -90,24 +90,37 @@ void TransferRing::run_lanes(std::size_t pieces, const Body& body) {
 }
 
 template <class To, class From>
-void TransferRing::copy(std::span<const From> from, To* to) {
+void TransferRing::copy(std::span<const From> from, To* to, const Arrived& arrived) {
   if (from.empty()) return;
   if (!worth_it(from.size() * sizeof(To))) {
     copy_from_ordinary_memory(from, to);
+    if (arrived) arrived(0, from.size());
     return;
   }
   constexpr std::size_t piece = buffer_bytes / sizeof(To);
   const std::size_t pieces = (from.size() + piece - 1) / piece;
   run_lanes(pieces, [&](Lane& lane, const auto& next) {
+    std::array<std::span<const From>, 2> sources;  // of the buffers that are under way
+    const auto has_arrived = [&](std::size_t turn) {
+      std::span<const From>& source = sources[turn % 2];
+      if (source.empty()) return;
+      const auto begin = static_cast<std::size_t>(source.data() - from.data());
+      if (arrived) arrived(begin, begin + source.size());
+      source = {};
+    };
     std::size_t turn = 0;
     for (std::size_t p = next(); p < pieces; p = next(), ++turn) {
       const std::size_t begin = p * piece;
-      const auto source = from.subspan(begin, std::min(piece, from.size() - begin));
       auto* const buffer = reinterpret_cast<To*>(lane.take(turn));
+      has_arrived(turn);
+      std::span<const From>& source = sources[turn % 2];
+      source = from.subspan(begin, std::min(piece, from.size() - begin));
       convert(source, buffer);
       lane.copy_async(to + begin, buffer, source.size() * sizeof(To), cudaMemcpyHostToDevice, turn);
     }
     lane.wait();
+    has_arrived(turn);
+    has_arrived(turn + 1);
   });
 }
 
@@ -140,9 +153,9 @@ void TransferRing::fetch(const double* from, std::span<double> to) {
   });
 }
 
-template void TransferRing::copy(std::span<const NodeId>, NodeId*);
-template void TransferRing::copy(std::span<const EdgeIndex>, EdgeIndex*);
-template void TransferRing::copy(std::span<const double>, double*);
-template void TransferRing::copy(std::span<const double>, float*);
+template void TransferRing::copy(std::span<const NodeId>, NodeId*, const Arrived&);
+template void TransferRing::copy(std::span<const EdgeIndex>, EdgeIndex*, const Arrived&);
+template void TransferRing::copy(std::span<const double>, double*, const Arrived&);
+template void TransferRing::copy(std::span<const double>, float*, const Arrived&);
 
 }  // namespace pagerank::gpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -27,10 +28,14 @@ class TransferRing {
   /// worth the ring by themselves.
   void expect(std::size_t bytes);
 
-  /// to[i] = To(from[i]) for all of `from`, to the device; the data has arrived when this returns.
-  /// Instantiated for the pairs of types that graphs are made of (see transfer_ring.cu).
+  /// Told of elements [begin, end) that are on the device, by several threads.
+  using Arrived = std::function<void(std::size_t begin, std::size_t end)>;
+
+  /// to[i] = To(from[i]) for all of `from`, to the device; the data has arrived when this returns,
+  /// the first elements about first. Instantiated for the pairs of types that graphs are made of
+  /// (see transfer_ring.cu).
   template <class To, class From>
-  void copy(std::span<const From> from, To* to);
+  void copy(std::span<const From> from, To* to, const Arrived& arrived = {});
 
   /// to[i] = from[i] for all of `to`, from the device, of which all earlier work on `from` is done.
   void fetch(const double* from, std::span<double> to);

@@ -60,8 +60,13 @@ Look look_of(const Kernels& kernels, const BenchmarkRow& row) {
   return look_of(static_cast<std::size_t>(place));
 }
 
+/// Whether it is about the way from text to matrix, where no flops are counted.
+bool is_loading(const BenchmarkTable& table) {
+  return table.benchmark == "load" || table.benchmark == "build";
+}
+
 bool hollow(const BenchmarkTable& table, const BenchmarkRow& row) {
-  return row.values && table.benchmark != "reduce";
+  return row.values && table.benchmark != "reduce" && !is_loading(table);
 }
 
 std::string label_of(const BenchmarkTable& table, const BenchmarkRow& row) {
@@ -134,6 +139,7 @@ void draw_time_axis(Drawing& drawing, const BenchmarkTable& table, const Axis& a
   }
   const std::string what = table.benchmark == "solve"    ? "iteration"
                            : table.benchmark == "reduce" ? "reduction"
+                           : is_loading(table)           ? "run"
                                                          : "multiplication";
   drawing.text("middle", (bars_left + bars_right) / 2, bottom + 34,
                "median ms of one " + what + (axis.logarithmic() ? " (logarithmic)" : ""));
@@ -145,7 +151,10 @@ void draw_baseline(Drawing& drawing, const BenchmarkTable& table, const Axis& ax
   if (!plottable(baseline)) return;
   const double x = axis.pixel(baseline);
   drawing.line("baseline", x, top - 4, x, bottom);
-  drawing.text("tick middle", x, top - 8, table.benchmark == "reduce" ? "cuBLAS" : "cuSPARSE");
+  drawing.text("tick middle", x, top - 8,
+               table.benchmark == "reduce" ? "cuBLAS"
+               : table.benchmark == "load" ? "count lines"
+                                           : "cuSPARSE");
 }
 
 /// Where the rows of a bar chart stand.
@@ -364,7 +373,7 @@ void draw_table(Drawing& drawing, const BenchmarkTable& table, const Kernels& ke
     return;
   }
   draw_bars(drawing, table, kernels, charts_top);
-  draw_roofline(drawing, table, kernels, charts_top);
+  if (!is_loading(table)) draw_roofline(drawing, table, kernels, charts_top);
 }
 
 constexpr std::string_view style = R"(<style>

@@ -30,6 +30,12 @@ std::optional<double> bytes_per_second(const BenchmarkRow& row) {
   return median_of(row) ? if_finite(row.bytes_per_second()) : std::nullopt;
 }
 
+/// While text is read and parsed.
+std::optional<double> stream_bytes_per_second(const BenchmarkRow& row) {
+  if (!row.stream_seconds || !median_of(row)) return std::nullopt;
+  return if_finite(static_cast<double>(row.bytes) / *row.stream_seconds);
+}
+
 // JSON and CSV: the same names, and nothing in the same places.
 
 Json number(double value) {
@@ -60,7 +66,8 @@ Json table_fields(const BenchmarkTable& table) {
           {"precision", table.precision},
           {"version", table.version},
           {"copy_bytes_per_second", ceiling(table.copy_bytes_per_second)},
-          {"fma_flops_per_second", ceiling(table.fma_flops_per_second)}};
+          {"fma_flops_per_second", ceiling(table.fma_flops_per_second)},
+          {"bus_bytes_per_second", ceiling(table.bus_bytes_per_second)}};
 }
 
 Json row_fields(const BenchmarkTable& table, const BenchmarkRow& row) {
@@ -85,6 +92,9 @@ Json row_fields(const BenchmarkTable& table, const BenchmarkRow& row) {
           {"solve_seconds", measured(row.solve_seconds)},
           {"error_bound", measured(row.error_bound)},
           {"peak_bytes", measured(row.peak_bytes)},
+          {"stream_seconds", measured(row.stream_seconds)},
+          {"stream_bytes_per_second", measured(stream_bytes_per_second(row))},
+          {"context_seconds", measured(row.context_seconds)},
           {"refusal", row.refusal.empty() ? Json() : Json(row.refusal)}};
 }
 
@@ -111,6 +121,9 @@ constexpr std::string_view csv_columns[] = {"benchmark",
                                             "solve_seconds",
                                             "error_bound",
                                             "peak_bytes",
+                                            "stream_seconds",
+                                            "stream_bytes_per_second",
+                                            "context_seconds",
                                             "refusal"};
 
 template <class... Format>
@@ -217,6 +230,18 @@ std::vector<Column> number_columns(const BenchmarkTable& table) {
                          return significant(static_cast<double>(*row.peak_bytes) /
                                             static_cast<double>(t.links));
                        }});
+    if (table.bus_bytes_per_second > 0) {
+      columns.insert(columns.end(),
+                     {{"stream ms", [](const Table&,
+                                       const Row& row) { return scaled(row.stream_seconds, 1e3); }},
+                      {"stream GB/s",
+                       [](const Table&, const Row& row) {
+                         return scaled(stream_bytes_per_second(row), 1e-9);
+                       }},
+                      {"context ms", [](const Table&, const Row& row) {
+                         return scaled(row.context_seconds, 1e3);
+                       }}});
+    }
     return columns;
   }
   columns.insert(
@@ -253,6 +278,9 @@ void write_headings(std::ostream& out, const BenchmarkTable& table) {
                                          : ", copy ")
         << scaled(table.copy_bytes_per_second, 1e-9) << " GB/s";
   }
+  if (table.bus_bytes_per_second > 0) {
+    out << ", bus " << scaled(table.bus_bytes_per_second, 1e-9) << " GB/s";
+  }
   if (table.fma_flops_per_second > 0) {
     out << ", FMA " << scaled(table.fma_flops_per_second, 1e-9) << " Gflop/s";
   }
@@ -281,10 +309,15 @@ std::optional<double> BenchmarkTable::ratio_to_baseline(const BenchmarkRow& row)
 }
 
 std::optional<double> BenchmarkTable::share_of_ceiling(const BenchmarkRow& row) const {
+  if (row.over_bus) {
+    const std::optional<double> rate =
+        row.stream_seconds ? stream_bytes_per_second(row) : io::bytes_per_second(row);
+    return rate && bus_bytes_per_second > 0 ? if_finite(*rate / bus_bytes_per_second)
+                                            : std::nullopt;
+  }
   const std::optional<double> rate = io::bytes_per_second(row);
-  return rate && copy_bytes_per_second > 0 && !row.on_host
-             ? if_finite(*rate / copy_bytes_per_second)
-             : std::nullopt;
+  const double ceiling = row.on_host ? row.ceiling_bytes_per_second : copy_bytes_per_second;
+  return rate && ceiling > 0 ? if_finite(*rate / ceiling) : std::nullopt;
 }
 
 void write_benchmark_text(std::ostream& out, const BenchmarkTable& table) {

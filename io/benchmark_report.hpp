@@ -28,7 +28,8 @@ struct BenchmarkRow {
   /// largest relative difference of an element; solve: L1 distance of the scores.
   std::optional<double> max_difference;
 
-  bool on_host = false;  ///< Not on `device`: its ceilings mean nothing here.
+  bool on_host = false;                 ///< Not on `device`: its ceilings mean nothing here,
+  double ceiling_bytes_per_second = 0;  ///< but this one, of the same run, if it is not 0.
 
   // Of solve only.
   std::string loop;  ///< Where the GPU's iterations are decided on: "device", "host" or empty.
@@ -37,6 +38,11 @@ struct BenchmarkRow {
   std::optional<double> error_bound;
 
   std::optional<std::uint64_t> peak_bytes;  ///< Memory that it took at its peak; load and build.
+
+  // Of load only.
+  bool over_bus = false;  ///< Its bytes cross the bus to a GPU, which is their ceiling.
+  std::optional<double> stream_seconds;   ///< Median, until all text is parsed; of a load.
+  std::optional<double> context_seconds;  ///< Of creating the GPU's context, in none of the others.
 
   [[nodiscard]] double bytes_per_second() const {
     return static_cast<double>(bytes) / median_seconds;
@@ -57,6 +63,7 @@ struct BenchmarkTable {
   /// Read and written bytes of a large copy; load: bytes read from the file, build: from memory.
   double copy_bytes_per_second = 0;
   double fma_flops_per_second = 0;  ///< Fused multiply-adds from registers, two flops each.
+  double bus_bytes_per_second = 0;  ///< From page-locked memory to the device.
 
   std::vector<BenchmarkRow> rows;
 
@@ -67,7 +74,8 @@ struct BenchmarkTable {
   /// How many times faster than the baseline the row is.
   [[nodiscard]] std::optional<double> ratio_to_baseline(const BenchmarkRow& row) const;
 
-  /// Share of copy_bytes_per_second that the row's declared bytes reach.
+  /// Share of copy_bytes_per_second, on the host of its own ceiling, that the row's declared bytes
+  /// reach; over the bus of bus_bytes_per_second, while text travels.
   [[nodiscard]] std::optional<double> share_of_ceiling(const BenchmarkRow& row) const;
 
   [[nodiscard]] double elements_per_second(const BenchmarkRow& row) const {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,16 +7,18 @@
 #include <string>
 #include <string_view>
 
-struct gzFile_s;
+#include "io/read_ahead.hpp"
 
 namespace pagerank::io {
 
 /// The bytes of a file or of standard input, in order. gzip data is recognised by its first bytes,
-/// whatever the file is called, and decompressed on the way.
+/// whatever the file is called, and decompressed on the way. What is compressed, or comes from
+/// standard input or a pipe, is read ahead in a thread of its own once reading has begun.
 class ByteSource {
  public:
   /// "-" is standard input. Throws InputError if the file cannot be opened.
   explicit ByteSource(const std::string& path);
+  ~ByteSource();
 
   /// Fills `buffer` from its front; fewer bytes than fit only at the end of the input, 0 after it.
   /// Throws InputError if reading fails or compressed data is damaged or cut off.
@@ -32,31 +33,31 @@ class ByteSource {
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> buffer) const;
 
   /// What to call the input in messages: the path, or "<stdin>".
-  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& name() const;
 
   /// The number of bytes where that is known: regular files without compression.
   [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
 
   /// Up to which byte the file was read so far, of a compressed regular file up to which compressed
   /// one: to show how far reading is. From any thread.
-  [[nodiscard]] std::uint64_t bytes_taken() const { return taken_; }
+  [[nodiscard]] std::uint64_t bytes_taken() const;
 
   /// What bytes_taken() is at the end, where that is known: for regular files.
   [[nodiscard]] std::optional<std::uint64_t> bytes_to_take() const { return to_take_; }
 
  private:
-  [[nodiscard]] std::size_t read_file(std::span<char> buffer);
+  struct File;
 
-  struct Close {
-    void operator()(gzFile_s* file) const noexcept;
-  };
-  std::string name_;
-  std::unique_ptr<gzFile_s, Close> file_;  ///< Owns the descriptor
-  int descriptor_ = -1;                    ///< that read_at() reads from.
+  void begin_reading_ahead();
+  [[nodiscard]] std::size_t read_on(std::span<char> buffer);
+
+  std::shared_ptr<File> file_;  ///< With the thread that reads ahead.
+  bool may_wait_ = false;       ///< For somebody who writes into it.
   std::optional<std::uint64_t> size_, to_take_;
-  mutable std::atomic<std::uint64_t> taken_ = 0;
   std::string peeked_;           ///< Comes before what is left in the file,
   std::size_t peeked_read_ = 0;  ///< from this byte on.
+  bool has_begun_ = false;
+  std::optional<ReadAhead> ahead_;
 };
 
 }  // namespace pagerank::io

@@ -173,7 +173,8 @@ void parse_any_line(Stretch<typename Syntax::Id>& stretch, const Syntax& syntax)
     ++stretch.entries;
   } catch (LineFault& fault) {
     fault.line = stretch.lines;
-    stretch.fault = std::move(fault);
+    const bool is_last = newline == nullptr;  // all others have theirs
+    stretch.fault = is_last && fault.line_ended ? cut_off(fault) : std::move(fault);
     stretch.at = stretch.end;
   }
 }

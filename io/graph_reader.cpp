@@ -3,7 +3,7 @@
 namespace pagerank::io {
 
 GraphReader::GraphReader(ByteSource& source, GraphFormat format, const ReadOptions& options)
-    : threads_(options.threads) {
+    : threads_(options.threads), pieces_(source.size().value_or(0) / options.block_bytes) {
   if (format == GraphFormat::matrix_market) {
     matrix_market_.emplace(source, options);
   } else {
@@ -22,7 +22,9 @@ bool GraphReader::symmetric() const {
 std::uint64_t GraphReader::expected_bytes() const {
   const std::uint64_t weight = weighted() ? sizeof(double) : 0;
   if (edge_list_) return edge_list_->expected_links() * (8 + weight);
-  return matrix_market_->shape().expected_entries * (symmetric() ? 2 : 1) * (6 + weight);
+  const TransitionMatrixBuilder::Shape shape = matrix_market_->shape();
+  return shape.expected_entries * (symmetric() ? 2 : 1) * (6 + weight) +
+         pieces_ * TransitionMatrixBuilder::bytes_of_piece_table(shape);
 }
 
 void GraphReader::read(SourceIndex source_index) {

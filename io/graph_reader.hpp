@@ -48,6 +48,7 @@ class GraphReader {
 
  private:
   int threads_;
+  std::uint64_t pieces_ = 0;  ///< That the text comes in; 0: unknown.
   std::uint64_t entries_ = 0;
 
   std::optional<MatrixMarketReader> matrix_market_;  ///< One of the two.

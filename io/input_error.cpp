@@ -46,6 +46,8 @@ std::string_view describe(ParseFault fault) {
       return "row index outside the matrix";
     case ParseFault::column_out_of_range:
       return "column index outside the matrix";
+    case ParseFault::index_too_large:
+      return "an index above 18446744073709551615, the largest that can be counted";
     case ParseFault::bad_first_id:
       return "expected a line 'FROM TO' or 'FROM TO WEIGHT' of whole node ids";
     case ParseFault::bad_second_id:
@@ -70,6 +72,8 @@ std::string_view describe(ParseFault fault) {
       return "expected a number as time";
     case ParseFault::trailing_characters:
       return "expected the end of the line";
+    case ParseFault::cut_off_entry:
+      return "the file ends in the middle of an entry";
     case ParseFault::too_few_entries:
       return "the file ends before the last entry";
     case ParseFault::too_many_entries:

@@ -35,6 +35,10 @@ bool is_huge(std::string_view text) {
 
 }  // namespace
 
+LineFault cut_off(const LineFault& fault) {
+  return {fault.line, ParseFault::cut_off_entry, std::string(describe(fault.fault))};
+}
+
 std::string_view next_field(std::string_view& rest) {
   std::size_t begin = 0;
   while (begin < rest.size() && is_blank(rest[begin])) ++begin;
@@ -61,16 +65,16 @@ NodeId LineFields::index(std::uint64_t size, ParseFault not_a_number, ParseFault
   return static_cast<NodeId>(value - 1);
 }
 
-void LineFields::refuse(ParseFault fault, std::string detail) const {
+void LineFields::refuse(ParseFault fault, std::string detail, bool line_ended) const {
   if (std::find(begin_, end_, '\0') != end_) {
     throw LineFault{1, ParseFault::binary_data, "a NUL byte"};
   }
-  throw LineFault{1, fault, std::move(detail)};
+  throw LineFault{1, fault, std::move(detail), line_ended};
 }
 
 void LineFields::refuse_field(ParseFault fault, const char* field) const {
   const char* field_end = std::find_if(field, end_, is_blank);
-  if (field == field_end) refuse(fault, "the line ends");
+  if (field == field_end) refuse(fault, "the line ends", true);
   refuse(fault, "found " + quoted({field, static_cast<std::size_t>(field_end - field)}));
 }
 
@@ -81,6 +85,11 @@ void LineFields::refuse_index(const char* field, std::uint64_t size, ParseFault 
       field + (field != field_end && (*field == '-' || *field == '+') ? 1 : 0);
   if (digits == field_end || !std::all_of(digits, field_end, is_digit)) {
     refuse_field(not_a_number, field);
+  }
+  std::uint64_t value = 0;
+  if (*field != '-' &&
+      std::from_chars(digits, field_end, value).ec == std::errc::result_out_of_range) {
+    out_of_range = ParseFault::index_too_large;
   }
   refuse(out_of_range, "found " + quoted({field, static_cast<std::size_t>(field_end - field)}) +
                            ", expected 1 to " + std::to_string(size));

@@ -15,7 +15,11 @@ struct LineFault {
   std::uint64_t line;  ///< From 1, in the text that was handed over.
   ParseFault fault;
   std::string detail;
+  bool line_ended = false;  ///< Where more was expected.
 };
+
+/// What such a fault is called on a last line that has no newline: the rest of it may be missing.
+[[nodiscard]] LineFault cut_off(const LineFault& fault);
 
 /// Cuts the next field off the front of `rest`; empty at the end of the line.
 [[nodiscard]] std::string_view next_field(std::string_view& rest);
@@ -60,7 +64,7 @@ class LineFields {
 
  private:
   [[nodiscard]] bool at_field_end() const { return at_ == end_ || is_blank(*at_); }
-  [[noreturn]] void refuse(ParseFault fault, std::string detail) const;
+  [[noreturn]] void refuse(ParseFault fault, std::string detail, bool line_ended = false) const;
   [[noreturn]] void refuse_field(ParseFault fault, const char* field) const;
   [[noreturn]] void refuse_index(const char* field, std::uint64_t size, ParseFault not_a_number,
                                  ParseFault out_of_range) const;

@@ -39,6 +39,7 @@ void write_report(std::ostream& out, const Report& report) {
         {"engine", options.engine},
         {"reader", options.reader},
         {"device", options.device},
+        {"gpu_memory", options.gpu_memory},
         {"kernel", text_or_null(options.kernel)},
         {"precision", options.precision},
         {"threads", options.threads},

@@ -34,7 +34,8 @@ struct Report {
     std::string engine;  ///< "auto", "gpu" or "cpu".
     std::string reader;  ///< "auto", "host" or "device".
     int device = 0;
-    std::string kernel;  ///< Empty: the default one.
+    std::uint64_t gpu_memory = 0;  ///< Bytes that may be taken; 0: what is free.
+    std::string kernel;            ///< Empty: the default one.
     std::string precision;
     int threads = 0;  ///< Of the build and the CPU engine.
     double tolerance = 0;

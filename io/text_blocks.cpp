@@ -2,6 +2,14 @@
 
 namespace pagerank::io {
 
+std::optional<LineBlock> TextBlocks::next(const LineBlocks::BufferOf& buffer_of) {
+  std::optional<LineBlock> block = text_.next_block(buffer_of);
+  if (block && !block->text.empty() && block->text.back() != '\n') {
+    without_newline_ = block->index;
+  }
+  return block;
+}
+
 std::optional<TextBlocks::AnyEntry> TextBlocks::parse_line(std::string_view line) const {
   try {
     return entry_on(line);
@@ -11,7 +19,11 @@ std::optional<TextBlocks::AnyEntry> TextBlocks::parse_line(std::string_view line
 }
 
 void TextBlocks::inspect(const LineBlock& block) {
-  parse_into(ledger_, block);
+  LineBlock as_it_came = block;
+  if (block.index == without_newline_ && block.view().ends_with('\n')) {
+    as_it_came.text = block.text.first(block.text.size() - 1);
+  }
+  parse_into(ledger_, as_it_came);
   if (ledger_.stopped()) close();
 }
 

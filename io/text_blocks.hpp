@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,9 +22,7 @@ class TextBlocks {
   TextBlocks& operator=(const TextBlocks&) = delete;
   virtual ~TextBlocks() = default;
 
-  [[nodiscard]] std::optional<LineBlock> next(const LineBlocks::BufferOf& buffer_of) {
-    return text_.next_block(buffer_of);
-  }
+  [[nodiscard]] std::optional<LineBlock> next(const LineBlocks::BufferOf& buffer_of);
   [[nodiscard]] std::size_t first_block() const { return text_.first_block(); }
 
   /// The entry on a line (without its newline); nothing if it is bad. From several threads.
@@ -35,7 +34,7 @@ class TextBlocks {
     ledger_.finish(block, lines, entries);
   }
   /// Parses the block here, or takes the error that it came with. Throws what is wrong with the
-  /// text up to its end.
+  /// text up to its end. A newline behind a last line that came without one is none of its own.
   void inspect(const LineBlock& block);
 
   /// After the last block: throws what is wrong with the text.
@@ -59,6 +58,7 @@ class TextBlocks {
 
   GraphText& text_;
   BlockLedger ledger_;
+  std::atomic<std::size_t> without_newline_ = SIZE_MAX;  ///< The block whose last line has none.
 };
 
 }  // namespace pagerank::io

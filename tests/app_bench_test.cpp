@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -32,7 +33,7 @@ bool no_gpu() {
 
 TEST_CASE("a graph specification overrides the defaults, and its description makes it again") {
   const GraphDefaults defaults{.scale = 10, .links = 4, .seed = 3};
-  const auto whole = parse_graph_spec("rmat:12x8:seed=9:scramble:symmetric", defaults);
+  const auto whole = parse_graph_spec("rmat:12x8:seed=9:scramble:symmetric:weighted", defaults);
   REQUIRE(whole);
   CHECK(whole->kind == GraphKind::rmat);
   CHECK(whole->nodes == 4096);
@@ -40,7 +41,8 @@ TEST_CASE("a graph specification overrides the defaults, and its description mak
   CHECK(whole->seed == 9);
   CHECK(whole->scramble);
   CHECK(whole->symmetric);
-  CHECK(describe(*whole) == "rmat:12x8:seed=9:scramble:symmetric");
+  CHECK(whole->weighted);
+  CHECK(describe(*whole) == "rmat:12x8:seed=9:scramble:symmetric:weighted");
 
   CHECK(describe(*parse_graph_spec("web", defaults)) == "web:10x4:seed=3");
   CHECK(describe(*parse_graph_spec("web:11", defaults)) == "web:11x4:seed=3");
@@ -72,6 +74,8 @@ TEST_CASE("the command line of pagerank-bench is checked") {
   CHECK(options.graphs == std::vector<std::string>{"rmat:8"});
   CHECK(options.tolerance == 1e-3);
   CHECK_FALSE(options.device_loop);
+  CHECK_FALSE(options.device_reader);
+  CHECK(parse({"load", "rmat", "--reader", "device"}).device_reader);
   CHECK(options.precision == Precision::float64);
   CHECK(options.generated.seed == 4);
   CHECK(parse({"--write", "x.mtx", "rmat"}).benchmark == Benchmark::none);
@@ -84,6 +88,8 @@ TEST_CASE("the command line of pagerank-bench is checked") {
                                              {"spmv", "rmat", "--seconds", "0"},
                                              {"spmv", "rmat", "--scale", "32"},
                                              {"spmv", "rmat", "--loop", "gpu"},
+                                             {"load", "rmat", "--reader", "gpu"},
+                                             {"build", "rmat", "--reader", "device"},
                                              {"spmv", "web", "rmat", "--write", "x.mtx"},
                                              {"solve", "rmat", "--alpha", "1"},
                                              {"--write", "x.mtx.gz", "rmat"},
@@ -154,6 +160,9 @@ TEST_CASE("without a GPU pagerank-bench solve measures the CPU engine, and nothi
   CHECK(table.rows.back().kernel == "read ids");  // the floor, of the same run
   CHECK(table.rows.back().bytes == table.links * sizeof(NodeId));
   CHECK(table.rows.back().median_seconds > 0);
+  CHECK(*table.share_of_ceiling(table.rows.back()) == 1);
+  CHECK(*table.share_of_ceiling(cpu) ==
+        doctest::Approx(cpu.bytes_per_second() / table.rows.back().bytes_per_second()));
   CHECK(cpu.refusal.empty());
   CHECK(cpu.median_seconds > 0);
   CHECK(cpu.min_seconds <= cpu.median_seconds);
@@ -215,6 +224,9 @@ TEST_CASE("pagerank-bench load and build time the way to the matrix against what
       CHECK(table["rows"].back()["kernel"] == benchmark);
       CHECK(table["rows"].back()["median_seconds"] > 0);
       CHECK(table["rows"][0]["share_of_ceiling"] == 1);
+      const auto& memory = table["rows"][benchmark == "load" ? 1 : 0];
+      CHECK(memory["kernel"] == "read memory");
+      CHECK(memory["bytes_per_second"] > 0);
     }
     const auto& load = tables[0]["rows"].back();
     CHECK(load["ratio_to_baseline"].is_null() == (benchmark == "build"));
@@ -229,7 +241,60 @@ TEST_CASE("pagerank-bench load and build time the way to the matrix against what
   CHECK(table["nodes"] == 3);
   write_gzip_file(dir / "g.mtx.gz", "");
   CHECK(run_program("pagerank-bench", {"load", (dir / "g.mtx.gz").string()}).status == 3);
-  CHECK(run_program("pagerank-bench", {"load", "rmat:8", "--plot", report}).status == 2);
+  const std::string picture = (dir / "r.svg").string();
+  CHECK(run_program("pagerank-bench", {"load", "rmat:8", "--seconds", "0.001", "--plot", picture})
+            .status == 0);
+  CHECK(read_file(picture).find("load rmat:8x16:seed=1") != std::string::npos);
+}
+
+TEST_CASE("pagerank-bench load --reader device times the GPU's reader against the bus") {
+  const TemporaryDirectory dir;
+  const std::string report = (dir / "r.json").string(), table = (dir / "r.csv").string();
+  const auto run = [&](const std::string& graph) {
+    return run_program("pagerank-bench", {"load", graph, "--reader", "device", "--seconds", "0.01",
+                                          "--json", report, "--csv", table});
+  };
+  if (no_gpu()) {
+    const RunResult refused = run("rmat:8");
+    CHECK(refused.status == 5);
+    CHECK(refused.out.empty());
+  }
+  if (!has_gpu()) return;
+  const RunResult result = run("rmat:14x8");
+  CHECK(result.status == 0);
+  CHECK(result.out.find("% of ceiling") != std::string::npos);
+  CHECK(result.out.find(", bus ") != std::string::npos);
+  const auto json = nlohmann::json::parse(read_file(report))["tables"][0];
+  const double bus = json["bus_bytes_per_second"];
+  CHECK(bus > 1e9);
+  std::map<std::string, nlohmann::json> rows;
+  for (const auto& row : json["rows"]) rows[row["kernel"]] = row;
+  for (const char* const name :
+       {"load", "bus", "bus, blocks of 1 MiB", "load device, first", "load device"}) {
+    CAPTURE(name);
+    REQUIRE(rows.contains(name));
+    CHECK(rows[name]["refusal"].is_null());
+    CHECK(rows[name]["median_seconds"] > 0);
+  }
+  const auto& device = rows["load device"];
+  CHECK(device["bytes"] == rows["load"]["bytes"]);
+  CHECK(device["stream_seconds"] > 0);
+  CHECK(device["stream_seconds"] < device["median_seconds"]);
+  CHECK(device["share_of_ceiling"].get<double>() ==
+        doctest::Approx(device["stream_bytes_per_second"].get<double>() / bus));
+  CHECK(device["context_seconds"].is_null());
+  CHECK(rows["load device, first"]["context_seconds"] > 0);
+  CHECK(rows["load device, first"]["samples"] == 1);
+  CHECK(rows["bus"]["share_of_ceiling"] == 1);
+  CHECK(rows["load"]["stream_seconds"] < rows["load"]["median_seconds"]);
+  CHECK(read_file(table).find("load device") != std::string::npos);
+
+  write_file(dir / "g.txt", "# Nodes: 9\n10\t20\n30\t10\n");
+  CHECK(run((dir / "g.txt").string()).status == 0);
+  const auto of_list = nlohmann::json::parse(read_file(report))["tables"][0];
+  CHECK(of_list["rows"].back()["kernel"] == "load device");
+  CHECK(of_list["rows"].back()["refusal"].is_null());
+  CHECK(of_list["rows"].back()["median_seconds"] > 0);
 }
 
 TEST_CASE("a graph that cannot be measured does not take the others' reports with it") {

@@ -78,6 +78,22 @@ TEST_CASE("every option is read") {
   CHECK(options.verbose);
 }
 
+TEST_CASE("--gpu-memory is a number of bytes, or of powers of 1024") {
+  CHECK(parse({"g.mtx"}).gpu_memory == 0);
+  CHECK(parse({"g.mtx", "--gpu-memory", "0"}).gpu_memory == 0);
+  CHECK(parse({"g.mtx", "--gpu-memory", "123456789012"}).gpu_memory == 123'456'789'012);
+  CHECK(parse({"g.mtx", "--gpu-memory", "3K"}).gpu_memory == 3 * 1024);
+  CHECK(parse({"g.mtx", "--gpu-memory", "500M"}).gpu_memory == 500 * 1024 * 1024);
+  CHECK(parse({"g.mtx", "--gpu-memory", "40G"}).gpu_memory == 40ULL << 30);
+  CHECK(parse({"g.mtx", "--gpu-memory=2T"}).gpu_memory == 2ULL << 40);
+  CHECK(parse({"g.mtx", "--gpu-memory", "8388607T"}).gpu_memory == 8'388'607ULL << 40);
+  for (const char* const bad :
+       {"", "G", "1g", "1.5G", "-1", "+1", " 1", "1 G", "1GB", "1GG", "0x10", "9223372036854775808",
+        "8388608T", "99999999999999999999"}) {
+    check_refused({"g.mtx", "--gpu-memory", bad}, "--gpu-memory");
+  }
+}
+
 TEST_CASE("--input-format names the formats, auto looks at the file") {
   CHECK(parse({"-", "--input-format", "edges"}).input_format == io::GraphFormat::edge_list);
   CHECK(parse({"-", "--input-format", "mtx"}).input_format == io::GraphFormat::matrix_market);
@@ -103,11 +119,11 @@ TEST_CASE("help, version and lists need no graph") {
 TEST_CASE("help shows every option that there is") {
   const std::string help = app::help_text();
   for (const char* option :
-       {"--reader",    "--source",         "--assignment",   "--alpha",    "--dangling",
-        "--engine",    "--device",         "--threads",      "--kernel",   "--precision",
-        "--tolerance", "--max-iterations", "--top",          "--output",   "--output-dir",
-        "--format",    "--report",         "--quiet",        "--verbose",  "--help",
-        "--version",   "--list-kernels",   "--list-devices", "exit status"}) {
+       {"--gpu-memory", "--reader",    "--source",         "--assignment",   "--alpha",
+        "--dangling",   "--engine",    "--device",         "--threads",      "--kernel",
+        "--precision",  "--tolerance", "--max-iterations", "--top",          "--output",
+        "--output-dir", "--format",    "--report",         "--quiet",        "--verbose",
+        "--help",       "--version",   "--list-kernels",   "--list-devices", "exit status"}) {
     CHECK_MESSAGE(help.find(option) != std::string::npos, option);
   }
 }

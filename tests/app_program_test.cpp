@@ -8,7 +8,10 @@
 #include <sstream>
 #include <utility>
 
+#include "app/engine_choice.hpp"
 #include "app/host_memory.hpp"
+#include "core/graph_generator.hpp"
+#include "core/transition_matrix.hpp"
 #include "gpu/pagerank.hpp"
 #include "tests/support.hpp"
 
@@ -415,6 +418,27 @@ TEST_CASE("a graph that memory cannot hold exits 5 before it is tried") {
   CHECK(run.status == 5);
   CHECK(has(run.err, "bytes needed"));
   if (measure_memory) CHECK(run.peak_bytes < 100'000'000);
+}
+
+TEST_CASE("the tables of a build are part of the memory that a large graph needs") {
+  constexpr std::uint64_t nodes = std::uint64_t{1} << 30, links = std::uint64_t{1} << 34;
+  constexpr std::uint64_t table = std::uint64_t{8} << 28;  // 2^14 bins of sources and of targets
+  CHECK(app::bytes_to_rank(nodes, links, false) == 8 * links + 64 * nodes + table);
+  CHECK(app::bytes_to_rank(1 << 20, 1 << 24, false) < (8 << 24) + (65 << 20));
+  CHECK(app::bytes_to_rank(nodes, 0, false) == 64 * nodes);  // of a cache: nothing is built
+}
+
+TEST_CASE("links stay as they are where another layout does not fit the memory that is left") {
+  const GraphRecipe recipe{.kind = GraphKind::rmat, .nodes = 1 << 16, .links = 1 << 20};
+  const TransitionMatrix matrix = make_transition_matrix(generate_graph(recipe));
+  const auto layout = [&](std::optional<std::uint64_t> available) {
+    return app::cpu_layout(matrix, Precision::mixed, available);
+  };
+  CHECK(layout(5 * matrix.link_count()) == CpuLayout::automatic);  // 4 bytes a link, and tables
+  CHECK(layout(3 * matrix.link_count()) == CpuLayout::plain);
+  CHECK(layout(std::nullopt) == CpuLayout::automatic);
+  const TransitionMatrix copy = matrix;  // partial sums cannot have the ids' memory
+  CHECK(layout(5 * matrix.link_count()) == CpuLayout::plain);
 }
 
 TEST_CASE("a result that cannot be written exits 1") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "core/graph_generator.hpp"
@@ -136,6 +137,24 @@ TEST_CASE("scrambling renumbers the nodes one to one") {
     CHECK(*std::max_element(edges.sources.begin(), edges.sources.end()) == nodes - 1);
     if (nodes > 100) CHECK_FALSE(std::is_sorted(edges.sources.begin(), edges.sources.end()));
   }
+}
+
+TEST_CASE("weights are drawn evenly from thousandths, and leave the links as they are") {
+  const GraphRecipe plain{.kind = GraphKind::rmat, .nodes = 1 << 12, .links = 1 << 18, .seed = 5};
+  GraphRecipe weighted = plain;
+  weighted.weighted = true;
+  const EdgeList edges = generate_graph(weighted, 3);
+  CHECK(edges.sources == generate_graph(plain).sources);
+  CHECK(edges.targets == generate_graph(plain).targets);
+  CHECK(edges.weights == generate_graph(weighted, 1).weights);
+  REQUIRE(edges.weights.size() == edges.entry_count());
+  const auto [least, most] = std::minmax_element(edges.weights.begin(), edges.weights.end());
+  CHECK(*least == 0.001);
+  CHECK(*most == 1);
+  const double sum = std::accumulate(edges.weights.begin(), edges.weights.end(), 0.0);
+  CHECK(sum / static_cast<double>(edges.entry_count()) == doctest::Approx(0.5005).epsilon(0.01));
+  weighted.seed = 6;
+  CHECK(edges.weights != generate_graph(weighted).weights);
 }
 
 TEST_CASE("recipes that make no graph are refused") {

@@ -51,6 +51,28 @@ TEST_CASE("large rankings are what sorting gives, for any depth and number of th
   }
 }
 
+TEST_CASE("the first places are found in rankings of more nodes than a thread looks at") {
+  constexpr std::size_t nodes = (3 << 20) + 5;
+  const auto place_of = [](std::size_t i) { return i * 2654435761U % nodes; };  // a permutation
+  std::vector<double> scores(nodes);
+  for (const std::size_t ties : {1U, 50U}) {  // runs of equal scores
+    for (std::size_t i = 0; i < nodes; ++i) {
+      scores[i] = 1.0 - static_cast<double>(place_of(i) / ties) / nodes;
+    }
+    std::vector<NodeId> sorted(nodes);
+    std::iota(sorted.begin(), sorted.end(), NodeId{0});
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](NodeId a, NodeId b) { return scores[a] > scores[b]; });
+    for (const std::size_t depth : {1U, 1024U, 16384U, 16385U}) {
+      for (const int threads : {1, 2, 5}) {
+        const std::vector<NodeId> ranked = rank_nodes(scores, depth, threads);
+        REQUIRE(ranked.size() == depth);
+        CHECK(std::equal(ranked.begin(), ranked.end(), sorted.begin()));
+      }
+    }
+  }
+}
+
 TEST_CASE("the certified depth ends at the first gap within the error bound") {
   const std::vector<double> scores = {0.1, 0.4, 0.3, 0.35};
   CHECK(certified_depth(scores, 0.01) == 4);

@@ -419,6 +419,31 @@ TEST_CASE("the CPU engine's layout follows the graph's size, and its segments ar
   CHECK(layout_of(recipe, {}) == CpuLayout::plain);
 }
 
+TEST_CASE("what a layout of its own takes of memory is known before it is made") {
+  if (tested_engines() != "cpu") return;
+  GraphRecipe recipe{.kind = GraphKind::rmat, .nodes = 1 << 18, .links = 1 << 22};
+  const EdgeList edges = generate_graph(recipe);
+  ThreadTeam team(2);
+  for (const EdgeList& graph : {edges, with_random_weights(edges, 35)}) {
+    CsrMatrix links = make_transition_matrix(graph).in_links;
+    for (const bool narrow : {false, true}) {
+      CAPTURE(narrow);
+      const BlockedLayout layout = make_blocked_layout(links, narrow, {}, team);
+      const auto bytes_of = [](const auto& array) { return array.size() * sizeof(*array.data()); };
+      const std::uint64_t made = bytes_of(layout.sources) + bytes_of(layout.rows) +
+                                 bytes_of(layout.values) + bytes_of(layout.narrow_values) +
+                                 bytes_of(layout.segments) + bytes_of(layout.classes);
+      const std::uint64_t a_link = graph.weighted() ? (narrow ? 8 : 12) : 4;
+      const std::uint64_t ids = links.element_count() * sizeof(NodeId);
+      const std::uint64_t alone = bytes_to_lay_out(links, narrow);
+      CHECK(alone >= made);
+      CHECK(alone < links.element_count() * (a_link + 1) + (graph.weighted() && narrow ? ids : 0));
+      const CsrMatrix shared = links;  // ids that cannot hold partial sums
+      CHECK(bytes_to_lay_out(links, narrow) == alone + (graph.weighted() && narrow ? 0 : ids));
+    }
+  }
+}
+
 TEST_CASE("the CPU engine uses a matrix's memory again if nobody else has it: the same bits") {
   if (tested_engines() != "cpu") return;
   const EdgeList edges = graph_of_row_lengths(20'000, {0, 1, 33, 5, 200}, 33);

@@ -67,12 +67,45 @@ TEST_CASE("a graph's shape is seen in a sample of its links") {
   CHECK(measure_shape(uniform_matrix, sizeof(double)).runs_per_link > uniform.runs_per_link);
 }
 
+TEST_CASE("weights do not hide a graph's shape") {
+  const auto shape_of = [](bool weighted) {
+    const GraphRecipe recipe{.kind = GraphKind::rmat,
+                             .nodes = 1 << 20,
+                             .links = 1 << 23,
+                             .scramble = true,
+                             .weighted = weighted};
+    return measure_shape(make_transition_matrix(generate_graph(recipe)), sizeof(float));
+  };
+  const GraphShape without = shape_of(false), with = shape_of(true);
+  CHECK(with.weighted);
+  CHECK(with.runs_per_link == doctest::Approx(without.runs_per_link).epsilon(0.3));
+  CHECK(with.mixing == doctest::Approx(without.mixing).epsilon(0.1));
+  CHECK(with.isolated == without.isolated);
+}
+
 TEST_CASE("nodes without links cost blocked nothing") {
   const GraphShape all_linked{.nodes = 1 << 20, .links = 1 << 24};
   GraphShape half_linked = all_linked;
   half_linked.isolated = 0.5;
   CHECK(cost_of_blocked(half_linked, 4).iteration < cost_of_blocked(all_linked, 4).iteration);
   CHECK(cost_of_balanced(half_linked, 4).iteration == cost_of_balanced(all_linked, 4).iteration);
+}
+
+TEST_CASE("faster memory helps where x is in memory, and so balanced more than blocked") {
+  const double faster = 1.5 * h100_memory_bandwidth;
+  const GraphShape in_l2{.nodes = 1 << 20, .links = 1 << 24},
+      in_memory{.nodes = 1 << 24, .links = 1 << 29};
+  CHECK(cost_of_balanced(in_l2, 4, faster).iteration == cost_of_balanced(in_l2, 4).iteration);
+  const double balanced =
+      cost_of_balanced(in_memory, 4, faster).iteration / cost_of_balanced(in_memory, 4).iteration;
+  const double blocked =
+      cost_of_blocked(in_memory, 4, faster).iteration / cost_of_blocked(in_memory, 4).iteration;
+  CHECK(balanced == doctest::Approx(1 / 1.5).epsilon(0.01));
+  CHECK(blocked > balanced);
+  CHECK(blocked < 1);
+  CHECK(choose_kernel(scrambled_rmat(), Precision::mixed, {.solves = 100}) ==
+        choose_kernel(HostSampler(scrambled_rmat()), Precision::mixed, {.solves = 100},
+                      h100_memory_bandwidth));
 }
 
 TEST_CASE("a tighter tolerance takes more iterations, and more mixing fewer") {

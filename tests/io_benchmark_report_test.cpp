@@ -211,6 +211,11 @@ TEST_CASE("the share of the ceiling needs a time and a measured ceiling") {
   io::BenchmarkTable table = spmv_table();
   CHECK(*table.share_of_ceiling(table.rows[2]) == doctest::Approx(0.5));
   CHECK_FALSE(table.share_of_ceiling(table.rows[5]).has_value());
+  io::BenchmarkRow host = table.rows[2];
+  host.on_host = true;
+  CHECK_FALSE(table.share_of_ceiling(host).has_value());
+  host.ceiling_bytes_per_second = 4 * host.bytes_per_second();
+  CHECK(*table.share_of_ceiling(host) == doctest::Approx(0.25));
   table.rows[2].median_seconds = 0;
   CHECK_FALSE(table.share_of_ceiling(table.rows[2]).has_value());
   table.copy_bytes_per_second = 0;
@@ -265,6 +270,75 @@ TEST_CASE("the text of a reduction counts elements and leaves the values out") {
   CHECK(lines[3] == "cublas  0.1000  0.05000    671.1  6000             -      1.00x           0");
 }
 
+/// A file of a gigabyte, read by the host and over a bus of 50 GB/s.
+io::BenchmarkTable load_table() {
+  io::BenchmarkTable table = make_table("load", {});
+  table.precision = "double";
+  table.copy_bytes_per_second = 100e9;
+  table.fma_flops_per_second = 0;
+  table.bus_bytes_per_second = 50e9;
+  const auto add = [&table](const char* kernel, double median) -> io::BenchmarkRow& {
+    table.rows.push_back({.kernel = kernel,
+                          .refusal = "",
+                          .median_seconds = median,
+                          .min_seconds = median,
+                          .samples = 3,
+                          .bytes = 1'000'000'000});
+    return table.rows.back();
+  };
+  add("count lines", 0.2);
+  add("load", 0.1).stream_seconds = 0.05;
+  add("bus", 0.02).over_bus = true;
+  io::BenchmarkRow& device = add("load device", 0.04);
+  device.over_bus = true;
+  device.stream_seconds = 0.025;
+  device.context_seconds = 0.16;
+  return table;
+}
+
+TEST_CASE("a load over the bus is held against it while text travels, others against the file") {
+  const io::BenchmarkTable table = load_table();
+  CHECK(*table.share_of_ceiling(table.rows[1]) == doctest::Approx(0.1));
+  CHECK(*table.share_of_ceiling(table.rows[2]) == doctest::Approx(1));
+  CHECK(*table.share_of_ceiling(table.rows[3]) == doctest::Approx(0.8));
+  io::BenchmarkTable unmeasured = table;
+  unmeasured.bus_bytes_per_second = 0;
+  CHECK_FALSE(unmeasured.share_of_ceiling(table.rows[3]).has_value());
+
+  const std::vector<std::string> lines = lines_of(text_of(table));
+  REQUIRE(lines.size() == 7);
+  CHECK(lines[1] == "Some GPU, double, file 100.0 GB/s, bus 50.00 GB/s");
+  CHECK(lines[2].ends_with(
+      "% of ceiling  vs count  peak B/link  stream ms  stream GB/s  context ms"));
+  CHECK(lines[3].ends_with("5.00     1.00x            -          -            -           -"));
+  CHECK(lines[4].ends_with("10.0     2.00x            -      50.00        20.00           -"));
+  CHECK(lines[6].ends_with("80.0     5.00x            -      25.00        40.00       160.0"));
+  CHECK(text_of(unmeasured).find("stream") == std::string::npos);
+
+  const Json json = json_of({table})["tables"][0];
+  CHECK(json["bus_bytes_per_second"] == 50e9);
+  const Json& row = json["rows"][3];
+  CHECK(row["stream_seconds"] == 0.025);
+  CHECK(row["stream_bytes_per_second"].get<double>() == doctest::Approx(40e9));
+  CHECK(row["context_seconds"] == 0.16);
+  CHECK(row["share_of_ceiling"].get<double>() == doctest::Approx(0.8));
+  CHECK(json["rows"][0]["stream_seconds"].is_null());
+  const auto records = csv_records(csv_of({table}));
+  CHECK(csv_field(records, 4, "context_seconds") == "0.16");
+  CHECK(csv_field(records, 4, "stream_seconds") == "0.025");
+  CHECK(csv_field(records, 1, "stream_seconds").empty());
+}
+
+TEST_CASE("the picture of a load is its bars, without a roofline") {
+  const std::string svg = svg_of({load_table()});
+  check_svg(svg);
+  CHECK(count(svg, "class=\"bar\"") == 4);
+  CHECK(count(svg, "class=\"marker\"") == 0);
+  CHECK(svg.find("roofline") == std::string::npos);
+  CHECK(svg.find(">count lines</text>") != std::string::npos);
+  CHECK(svg.find("cuSPARSE") == std::string::npos);
+}
+
 TEST_CASE("a line break in a name or refusal leaves the text a table") {
   io::BenchmarkTable table = make_table("spmv", {make_refused("a\nb", "c\r\nd")});
   table.graph = "e\nf";
@@ -281,11 +355,11 @@ TEST_CASE("csv has the same columns in every line, numbers enough to read back")
       "benchmark,graph,nodes,links,device,precision,kernel,values,median_seconds,min_seconds,"
       "samples,links_per_second,bytes,bytes_per_second,share_of_ceiling,ratio_to_baseline,"
       "max_difference,prepare_seconds,loop,iterations,solve_seconds,error_bound,peak_bytes,"
-      "refusal\n"
+      "stream_seconds,stream_bytes_per_second,context_seconds,refusal\n"
       "spmv,rmat:22x16,4194304,67108864,Some GPU,float,cusparse,true,5e-04,0.00025,50,"));
   const auto records = csv_records(csv);
   REQUIRE(records.size() == 13);
-  for (const auto& record : records) CHECK(record.size() == 24);
+  for (const auto& record : records) CHECK(record.size() == 27);
   CHECK(csv_field(records, 3, "kernel") == "vector");
   CHECK(csv_field(records, 3, "values") == "false");
   CHECK(csv_field(records, 3, "bytes") == "300000000");
@@ -306,7 +380,7 @@ TEST_CASE("csv quotes what would break its lines") {
         std::string::npos);
   const auto records = csv_records(csv);
   REQUIRE(records.size() == 3);
-  for (const auto& record : records) CHECK(record.size() == 24);
+  for (const auto& record : records) CHECK(record.size() == 27);
   CHECK(csv_field(records, 1, "graph") == table.graph);
   CHECK(csv_field(records, 2, "refusal") == table.rows[1].refusal);
 }
@@ -314,7 +388,7 @@ TEST_CASE("csv quotes what would break its lines") {
 TEST_CASE("csv starts each line with a comma if the benchmark has no name") {
   io::BenchmarkTable table = spmv_table();
   table.benchmark = "";
-  for (const auto& record : csv_records(csv_of({table}))) CHECK(record.size() == 24);
+  for (const auto& record : csv_records(csv_of({table}))) CHECK(record.size() == 27);
 }
 
 TEST_CASE("json has every field, rows within tables") {

@@ -53,7 +53,7 @@ const std::vector<Verdict> verdicts = {
     {"invalid/fmm_invalid_indices_out_of_range_5.mtx", ParseFault::row_out_of_range, 5},
     {"invalid/fmm_invalid_matrix_coord_too_long.mtx", ParseFault::too_many_entries, 7},
     {"invalid/fmm_invalid_truncated_header_1.mtx", ParseFault::array_format, 1},
-    {"invalid/fmm_invalid_truncated_line_1.mtx", ParseFault::bad_weight, 5},
+    {"invalid/fmm_invalid_truncated_line_1.mtx", ParseFault::cut_off_entry, 5},
     {"invalid/fmm_invalid_truncated_lines.mtx", ParseFault::too_few_entries, 4},
     {"invalid/fmm_invalid_vector_coord_too_long.mtx", ParseFault::vector_object, 1},
     {"invalid/fmm_invalid_vector_index_out_of_range_2.mtx", ParseFault::vector_object, 1},

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <random>
 
 #include "app/text_source.hpp"
@@ -100,14 +99,6 @@ struct DeviceEdgeListReaders : EdgeListReaders {
     return {device.download_edges(SourceIndex::row), device.take_labels()};
   }
 };
-
-/// Whether tests of the GPU can run; a failure where they must.
-bool has_gpu() {
-  const std::string reason = gpu::unavailable_reason();
-  const char* const required = std::getenv("PAGERANK_REQUIRE_GPU");
-  if (!reason.empty() && required != nullptr && std::string(required) == "1") FAIL_CHECK(reason);
-  return reason.empty();
-}
 
 /// Reads the same text by both readers of a format, as a file and compressed.
 template <class Readers>

@@ -72,7 +72,9 @@ const std::vector<Verdict> verdicts = {
     {"invalid/nul.txt", ParseFault::binary_data, 2},
     {"invalid/binary.txt", ParseFault::bad_first_id, 1},
     {"invalid/matrix_market_banner.txt", ParseFault::banner_in_edge_list, 1},
-    {"invalid/cut_off_link.txt", ParseFault::bad_second_id, 3},
+    {"invalid/cut_off_link.txt", ParseFault::cut_off_entry, 3},
+    {"invalid/cut_off_before_weight.txt", ParseFault::cut_off_entry, 3},
+    {"invalid/konect_cut_off_before_time.tsv", ParseFault::cut_off_entry, 3},
 };
 
 fs::path corpus() {

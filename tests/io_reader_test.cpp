@@ -179,7 +179,11 @@ TEST_CASE("entries are checked field by field") {
   check_refused(head + "-1 2 1\n", ParseFault::row_out_of_range, 3);
   check_refused(head + "1 0 1\n", ParseFault::column_out_of_range, 3);
   check_refused(head + "1 4 1\n", ParseFault::column_out_of_range, 3);
-  check_refused(head + "18446744073709551617 1 1\n", ParseFault::row_out_of_range, 3);
+  check_refused(head + "18446744073709551615 1 1\n", ParseFault::row_out_of_range, 3);
+  check_refused(head + "18446744073709551616 1 1\n", ParseFault::index_too_large, 3);
+  check_refused(head + "1 +99999999999999999999 1\n", ParseFault::index_too_large, 3);
+  check_refused(head + "-99999999999999999999 1 1\n", ParseFault::row_out_of_range, 3);
+  check_refused(head + "1 000000000000000000000004 1\n", ParseFault::column_out_of_range, 3);
   check_refused(head + "1 4294967297 1\n", ParseFault::column_out_of_range, 3);
   check_refused(head + "1 2\n", ParseFault::bad_weight, 3);
   check_refused(head + "1 2 one\n", ParseFault::bad_weight, 3);
@@ -203,6 +207,27 @@ TEST_CASE("entries are checked field by field") {
   check_refused(integer + "3 3 1\n1 2 -4\n", ParseFault::negative_weight, 3);
   check_refused(pattern + "3 3 1\n1 2 1\n", ParseFault::trailing_characters, 3);
   check_refused(pattern + "3 3 1\n\n% c\n1\n", ParseFault::bad_column_index, 5);
+}
+
+TEST_CASE("a last line without newline that ends too early is called cut off") {
+  const std::string head = real + "3 3 2\n1 2 1\n";
+  for (const std::string line : {"1", "1 ", "1 2", "1 2\t", "1 2 \r"}) {
+    const bool has_column = line.find('2') != std::string::npos;
+    check_refused(head + line, ParseFault::cut_off_entry, 4);
+    check_refused(head + line + '\n',
+                  has_column ? ParseFault::bad_weight : ParseFault::bad_column_index, 4);
+  }
+  CHECK_THROWS_WITH(read_text(head + "1 2"),
+                    doctest::Contains("4: the file ends in the middle of an entry: expected a "
+                                      "number as weight"));
+  check_refused(pattern + "3 3 2\n1 2\n3", ParseFault::cut_off_entry, 4);
+  // What is there is wrong already.
+  check_refused(head + "1 x", ParseFault::bad_column_index, 4);
+  check_refused(head + "4", ParseFault::row_out_of_range, 4);
+  check_refused(head + "1 2 1e", ParseFault::bad_weight, 4);
+  check_refused(head + std::string("1\0", 2), ParseFault::binary_data, 4);
+  // Whole, but not the last.
+  check_refused(head, ParseFault::too_few_entries, 3);
 }
 
 TEST_CASE("the number of entries is checked") {

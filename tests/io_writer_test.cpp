@@ -212,6 +212,7 @@ TEST_CASE("the report is JSON with every field") {
                     .engine = "auto",
                     .reader = "device",
                     .device = 1,
+                    .gpu_memory = 5'000'000'000,
                     .kernel = "",
                     .precision = "double",
                     .threads = 2,
@@ -254,6 +255,7 @@ TEST_CASE("the report is JSON with every field") {
   CHECK(json["options"]["alpha"] == 0.85);
   CHECK(json["options"]["tolerance"] == 1e-8);
   CHECK(json["options"]["max_iterations"] == 1000);
+  CHECK(json["options"]["gpu_memory"] == 5'000'000'000);
   CHECK(json["options"]["source"] == "row");
   CHECK(json["options"]["device"] == 1);
   CHECK(json["options"]["kernel"].is_null());

@@ -38,7 +38,20 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
+/// The fault of a line, the `number`th, of a text that holds it to its end.
+LineFault fault_of_line(LineFault fault, std::uint64_t number, std::string_view line,
+                        std::string_view whole_text) {
+  fault.line = number;
+  const bool has_no_newline = line.data() + line.size() == whole_text.data() + whole_text.size();
+  if (has_no_newline && fault.detail == "the line ends") {
+    fault.detail = io::describe(fault.fault);
+    fault.fault = ParseFault::cut_off_entry;
+  }
+  return fault;
+}
+
 io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
+  const std::string_view whole_text = text;
   io::MatrixMarketHeaderParser header_parser;
   std::optional<io::MatrixMarketHeader> header;
   EdgeList edges;
@@ -65,9 +78,8 @@ io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
       if (header->field != io::MatrixMarketHeader::Field::pattern) {
         edges.weights.push_back(entry->weight);
       }
-    } catch (LineFault& fault) {
-      fault.line = lines;
-      throw;
+    } catch (const LineFault& fault) {
+      throw fault_of_line(fault, lines, line, whole_text);
     }
   }
   if (!header) header_parser.end_of_input();
@@ -176,6 +188,7 @@ struct SimpleLink {
 };
 
 io::LabelledEdgeList read_edges(std::string_view text, SourceIndex source_index) {
+  const std::string_view whole_text = text;
   const auto is_comment = [](const std::string& field) {
     return field[0] == '#' || field[0] == '%';
   };
@@ -215,9 +228,8 @@ io::LabelledEdgeList read_edges(std::string_view text, SourceIndex source_index)
         refuse(line, ParseFault::trailing_characters, fields[columns]);
       }
       links.push_back(link);
-    } catch (LineFault& fault) {
-      fault.line = lines;
-      throw;
+    } catch (const LineFault& fault) {
+      throw fault_of_line(fault, lines, line, whole_text);
     }
   }
   if (links.empty()) {

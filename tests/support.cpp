@@ -1,5 +1,6 @@
 #include "tests/support.hpp"
 
+#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -106,6 +107,18 @@ RunResult run_program(const std::string& program_name, const std::vector<std::st
 std::string tested_engines() {
   const char* engines = std::getenv("PAGERANK_TEST_ENGINES");
   return engines != nullptr ? engines : "cpu";
+}
+
+bool has_gpu() {
+  const std::string reason = gpu::unavailable_reason();
+  if (reason.empty()) return true;
+  const char* const required = std::getenv("PAGERANK_REQUIRE_GPU");
+  if (required != nullptr && std::string(required) == "1") {
+    FAIL_CHECK(reason);
+  } else {
+    MESSAGE("skipped, it needs a GPU: ", reason);
+  }
+  return false;
 }
 
 CpuSizes small_cpu_sizes() {

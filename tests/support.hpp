@@ -76,6 +76,9 @@ struct EngineCase {
 /// precisions.
 [[nodiscard]] std::vector<EngineCase> engine_cases();
 
+/// Whether a test of the GPU can run; says so where it cannot, and fails where it must.
+[[nodiscard]] bool has_gpu();
+
 /// A graph from pairs (source, target), counted from 0.
 [[nodiscard]] EdgeList make_graph(NodeId nodes, const std::vector<std::pair<NodeId, NodeId>>& links,
                                   const std::vector<double>& weights = {});

@@ -35,12 +35,13 @@ po::options_description visible_options() {
   };
   po::options_description graph("graph"), measure("measurement"), output("output"), other("other"),
       all;
-  graph.add_options()                                                            //
-      ("scale", number("S", 22), "generated graphs have 2^S nodes")              //
-      ("links", number("L", 16), "and L links a node")                           //
-      ("seed", number("N", 1), "their random numbers")                           //
-      ("scramble", po::bool_switch(), "renumber their nodes at random")          //
-      ("symmetric", po::bool_switch(), "every generated link counts both ways")  //
+  graph.add_options()                                                                //
+      ("scale", number("S", 22), "generated graphs have 2^S nodes")                  //
+      ("links", number("L", 16), "and L links a node")                               //
+      ("seed", number("N", 1), "their random numbers")                               //
+      ("scramble", po::bool_switch(), "renumber their nodes at random")              //
+      ("symmetric", po::bool_switch(), "every generated link counts both ways")      //
+      ("weighted", po::bool_switch(), "generated links have weights of 0.001 to 1")  //
       ("source", text("INDEX", "row"), "the link's source in files, row or column");
   measure.add_options()                                                        //
       ("precision", text("P", "float"), "float or double; solve: also mixed")  //
@@ -51,7 +52,9 @@ po::options_description visible_options() {
       ("tolerance", real("T", 1e-6, "1e-6"), "certified tolerance of solve")             //
       ("solves", number("N", 1), "solves that kernel auto of solve reckons with")        //
       ("loop", text("WHERE", "device"), "where solve decides to go on: device or host")  //
-      ("device", number("N", 0), "the GPU to use")                                       //
+      ("reader", text("R", "host"),
+       "load: host, or device: the GPU's reader too, and the bus beside it")  //
+      ("device", number("N", 0), "the GPU to use")                            //
       ("threads", number("N", 0),
        "threads of generators, reading, builds and the CPU engine, 0: all cores");
   output.add_options()                                           //
@@ -112,9 +115,9 @@ void read_arguments(const po::variables_map& given, BenchOptions& options) {
     throw UsageError("--write takes one GRAPH");
   }
   if (options.write.ends_with(".gz")) throw UsageError("--write: compressed files are not written");
-  const bool on_host =
-      options.benchmark == Benchmark::load || options.benchmark == Benchmark::build;
-  if (on_host && !options.plot.empty()) throw UsageError("--plot draws spmv, solve and reduce");
+  if (options.device_reader && options.benchmark != Benchmark::load) {
+    throw UsageError("--reader device is for load");
+  }
   for (const std::string& graph : options.graphs) {
     (void)parse_graph_spec(graph, options.generated);  // early: no run is lost to a misspelling
   }
@@ -158,7 +161,8 @@ BenchOptions parse_bench_options(int argc, const char* const* argv) {
       .links = static_cast<std::uint64_t>(whole_number(given, "links", 1, 1'000'000)),
       .seed = static_cast<std::uint64_t>(whole_number(given, "seed", 0, INT64_MAX)),
       .scramble = given["scramble"].as<bool>(),
-      .symmetric = given["symmetric"].as<bool>()};
+      .symmetric = given["symmetric"].as<bool>(),
+      .weighted = given["weighted"].as<bool>()};
   options.source =
       says_second(given, "source", "row", "column") ? SourceIndex::column : SourceIndex::row;
   options.device = static_cast<int>(whole_number(given, "device", 0, 4096));
@@ -170,6 +174,7 @@ BenchOptions parse_bench_options(int argc, const char* const* argv) {
   options.alpha = number_below(given, "alpha", 1, true);
   options.tolerance = number_below(given, "tolerance", INFINITY);
   options.device_loop = !says_second(given, "loop", "device", "host");
+  options.device_reader = says_second(given, "reader", "host", "device");
   for (const auto& [name, file] : {std::pair{"json", &options.json},
                                    {"csv", &options.csv},
                                    {"plot", &options.plot},
@@ -189,7 +194,7 @@ std::string bench_help_text() {
           "pagerank-bench --write FILE.mtx [options] GRAPH\n\n"
           "Times every kernel on each GRAPH, a Matrix Market file, an edge list (.txt, .el, .wel,\n"
           ".tsv, .edges, .edgelist) or a graph that it makes,\n"
-          "NAME[:SCALExLINKS][:seed=N][:scramble][:symmetric]:\n\n";
+          "NAME[:SCALExLINKS][:seed=N][:scramble][:symmetric][:weighted]:\n\n";
   for (const GraphPreset& preset : graph_presets()) {
     text << "  " << preset.name << std::string(12 - preset.name.size(), ' ') << preset.text << '\n';
   }
@@ -201,6 +206,7 @@ std::string bench_help_text() {
          "reduce need a GPU. load: from a file to the matrix, against reading the file and "
          "counting\n"
          "its lines; from GRAPH.prgraph too, if pagerank --cache left one, or from such a file.\n"
+         "--reader device: by the GPU too, against what the bus carries in the same run.\n"
          "build: from an edge list to the matrix, against reading memory.\n"
       << visible_options()
       << "\nexit status: 0 done, 1 a kernel's result was wrong, 2 bad usage, 3 bad input,\n"

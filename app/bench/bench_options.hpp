@@ -24,6 +24,7 @@ struct BenchOptions {
   int threads = 0;
   Precision precision = Precision::float32;
   std::vector<std::string> kernels;  ///< Names; empty: all.
+  bool device_reader = false;        ///< Load: the GPU's reader too.
   double seconds = 0.3;              ///< Measured time of each row.
   double alpha = 0.85;
   double tolerance = 1e-6;

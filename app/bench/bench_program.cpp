@@ -15,6 +15,7 @@
 #include "app/host_memory.hpp"
 #include "app/logging.hpp"
 #include "app/options.hpp"
+#include "gpu/process.hpp"
 #include "io/atomic_file.hpp"
 #include "io/benchmark_report.hpp"
 #include "io/graph_cache.hpp"
@@ -173,6 +174,7 @@ ExitStatus attempt(Action action) {
 }
 
 ExitStatus run(const BenchOptions& options, std::ostream& out) {
+  if (options.device_reader) gpu::prefer_short_start();  // as pagerank does, where it reads
   require_device(options);
   require_files(options);
   std::vector<io::BenchmarkTable> tables;

@@ -35,12 +35,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-double median(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  const std::size_t middle = samples.size() / 2;
-  return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
-}
-
 /// Adds up in its own way; "cub" is told to add in double, as ours do.
 bool is_library(std::string_view kernel) {
   return kernel.starts_with("cusparse") || kernel == "cublas";
@@ -262,9 +256,11 @@ void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, Benc
     Solution solution;
     BenchmarkRow row = cpu(options.precision, solution);
     judge_solution(row, solution, reference);
-    table.rows.push_back(std::move(row));
     // The floor of an iteration on the host: its links' ids read once.
-    table.rows.push_back(reading.row("read ids"));
+    BenchmarkRow floor = reading.row("read ids");
+    row.ceiling_bytes_per_second = floor.ceiling_bytes_per_second = floor.bytes_per_second();
+    table.rows.push_back(std::move(row));
+    table.rows.push_back(std::move(floor));
   }
 }
 
@@ -311,6 +307,12 @@ void describe_device(const BenchOptions& options, BenchmarkTable& table) {
 
 }  // namespace
 
+double median(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const std::size_t middle = samples.size() / 2;
+  return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
+}
+
 void set_samples(BenchmarkRow& row, const std::vector<double>& samples) {
   row.median_seconds = median(samples);
   row.min_seconds = *std::min_element(samples.begin(), samples.end());
@@ -342,7 +344,7 @@ std::uint64_t largest_exact_term(std::uint64_t terms, Precision precision) {
 
 void require_device(const BenchOptions& options) {
   const std::string reason = gpu::unavailable_reason(options.device);
-  const bool cpu_can = options.benchmark == Benchmark::load ||
+  const bool cpu_can = (options.benchmark == Benchmark::load && !options.device_reader) ||
                        options.benchmark == Benchmark::build ||
                        (options.benchmark == Benchmark::solve && asked_for(options, "cpu"));
   if (reason.empty() || cpu_can || options.benchmark == Benchmark::none) return;

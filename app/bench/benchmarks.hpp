@@ -33,11 +33,15 @@ struct SumsOf {
 /// The largest whole number of which `terms` add up exactly in the precision; at least 1.
 [[nodiscard]] std::uint64_t largest_exact_term(std::uint64_t terms, Precision precision);
 
+/// Of one number or more.
+[[nodiscard]] double median(std::vector<double> samples);
+
 /// Sets the times of a row from those measured, in seconds.
 void set_samples(io::BenchmarkRow& row, const std::vector<double>& samples);
 
 /// Throws NoDevice or NotCompiled where the benchmark needs a GPU and there is none: all do but
-/// load, build and, if the CPU engine is among what it is to measure, solve.
+/// load (without the GPU's reader), build and, if the CPU engine is among what it is to measure,
+/// solve.
 void require_device(const BenchOptions& options);
 
 /// Runs options.benchmark on one graph; `name` is what the table calls it. Throws what engines

@@ -81,13 +81,16 @@ std::optional<GraphRecipe> parse_graph_spec(const std::string& spec,
       values.scramble = true;
     } else if (part == "symmetric") {
       values.symmetric = true;
+    } else if (part == "weighted") {
+      values.weighted = true;
     } else if (part.starts_with("seed=")) {
       values.seed = whole_number(spec, part.substr(5), 0, UINT64_MAX);
     } else if (!part.empty() && part.front() >= '0' && part.front() <= '9' && !fixed_size) {
       read_size(spec, part, values);
     } else {
       refuse(spec, "expected " + std::string(fixed_size ? "" : "SCALExLINKS, ") +
-                       "seed=N, scramble or symmetric, found '" + std::string(part) + "'");
+                       "seed=N, scramble, symmetric or weighted, found '" + std::string(part) +
+                       "'");
     }
   }
   GraphRecipe recipe = preset->recipe;
@@ -98,6 +101,7 @@ std::optional<GraphRecipe> parse_graph_spec(const std::string& spec,
   recipe.seed = values.seed;
   recipe.scramble = values.scramble;
   recipe.symmetric = values.symmetric;
+  recipe.weighted = values.weighted;
   return recipe;
 }
 
@@ -123,6 +127,7 @@ std::string describe(const GraphRecipe& recipe) {
   text += ":seed=" + std::to_string(recipe.seed);
   if (recipe.scramble) text += ":scramble";
   if (recipe.symmetric) text += ":symmetric";
+  if (recipe.weighted) text += ":weighted";
   return text;
 }
 

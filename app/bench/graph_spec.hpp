@@ -17,17 +17,18 @@ struct GraphPreset {
 };
 [[nodiscard]] const std::vector<GraphPreset>& graph_presets();
 
-/// What --scale, --links, --seed, --scramble and --symmetric say.
+/// What --scale, --links, --seed, --scramble, --symmetric and --weighted say.
 struct GraphDefaults {
   int scale = 22;
   std::uint64_t links = 16;  ///< A node.
   std::uint64_t seed = 1;
   bool scramble = false;
   bool symmetric = false;
+  bool weighted = false;
 };
 
-/// The recipe for NAME[:SCALExLINKS][:seed=N][:scramble][:symmetric], what it leaves out from
-/// `defaults`; nothing if NAME is no generator or preset, and so a file. Throws UsageError.
+/// The recipe for NAME[:SCALExLINKS][:seed=N][:scramble][:symmetric][:weighted], what it leaves out
+/// from `defaults`; nothing if NAME is no generator or preset, and so a file. Throws UsageError.
 [[nodiscard]] std::optional<GraphRecipe> parse_graph_spec(const std::string& spec,
                                                           const GraphDefaults& defaults);
 

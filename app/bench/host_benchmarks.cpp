@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "app/bench/benchmarks.hpp"
+#include "app/bench/device_load.hpp"
+#include "app/options.hpp"
 #include "core/huge_pages.hpp"
 #include "core/parallel.hpp"
 #include "io/byte_source.hpp"
@@ -23,6 +25,9 @@ namespace pagerank::app::bench {
 namespace {
 
 using io::BenchmarkRow;
+
+/// Too many for any cache.
+constexpr std::uint64_t memory_bytes = std::uint64_t{256} << 20;
 
 /// A number of KiB of /proc/self/status; 0 if it does not say.
 std::uint64_t memory_of_process(const std::string& key) {
@@ -132,12 +137,16 @@ MemoryReading::MemoryReading(std::uint64_t bytes, int threads)
   std::fill(memory_.begin(), memory_.end(), 1);
 }
 
+void MemoryReading::read() {
+  found_ += read_memory(memory_, threads_);
+  if (found_ == 0) throw std::logic_error("memory that was filled with ones adds up to 0");
+}
+
 void MemoryReading::sample() {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
-  found_ += read_memory(memory_, threads_);
+  read();
   const std::chrono::duration<double> elapsed = Clock::now() - begin;
-  if (found_ == 0) throw std::logic_error("memory that was filled with ones adds up to 0");
   seconds_.push_back(elapsed.count() * static_cast<double>(bytes_) /
                      static_cast<double>(memory_.size() * sizeof(std::uint64_t)));
 }
@@ -159,20 +168,28 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
     table.nodes = matrix.node_count();
     table.links = matrix.link_count();
   };
-  const auto load_text = [&] {
+  std::vector<double> read_seconds;  // of load_text
+  const auto matrix_of_text = [&] {
+    const auto begin = std::chrono::steady_clock::now();
     io::ByteSource source(path);
     const io::GraphFormat format = io::format_of(source, path);
     io::GraphReader reader(source, format, {.threads = options.threads});
     reader.read(options.source);
-    note(reader.build());
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    read_seconds.push_back(elapsed.count());
+    return reader.build();
   };
+  const auto load_text = [&] { note(matrix_of_text()); };
   const auto load_cache = [&](const std::string& cache) {
     note(io::GraphCache(cache).load(options.threads).matrix);
   };
+  MemoryReading memory(memory_bytes, threads);
   std::atomic<std::uint64_t> found = 0;  // keeps the compiler from leaving the work out
   std::vector<Candidate> candidates = {
       {.row = {.kernel = "read", .bytes = *file.size()},
-       .run = [&] { read_file(file, threads, [&](auto bytes) { found += bytes.size(); }); }}};
+       .run = [&] { read_file(file, threads, [&](auto bytes) { found += bytes.size(); }); }},
+      {.row = {.kernel = "read memory", .bytes = memory_bytes, .on_host = true},
+       .run = [&] { memory.read(); }}};
   const auto add_load = [&](const char* name, std::uint64_t bytes, std::function<void()> run) {
     const std::optional<std::uint64_t> peak = peak_bytes(run);
     candidates.push_back({.row = {.kernel = name, .bytes = bytes, .peak_bytes = peak},
@@ -180,6 +197,7 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
                           .run = std::move(run)});
   };
   if (io::is_graph_cache(path)) {
+    if (options.device_reader) throw UsageError("--reader device: " + path + " is no text");
     add_load("load", *file.size(), [&] { load_cache(path); });
   } else {
     candidates.push_back(
@@ -192,9 +210,23 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
                [&load_cache, cache] { load_cache(cache); });
     }
   }
+  std::optional<DeviceLoad> device;
+  const std::size_t on_host = candidates.size();
+  if (options.device_reader) {
+    device.emplace(options, path, matrix_of_text());
+    for (auto& turn : device->turns()) {
+      candidates.push_back({.row = {}, .prepare = {}, .run = std::move(turn)});
+    }
+  }
+  read_seconds.clear();
   time_in_turns(candidates, options.seconds);
   table.copy_bytes_per_second = candidates.front().row.bytes_per_second();
-  for (Candidate& candidate : candidates) table.rows.push_back(std::move(candidate.row));
+  for (std::size_t i = 0; i < on_host; ++i) {
+    BenchmarkRow& row = candidates[i].row;
+    if (row.kernel == "load" && !read_seconds.empty()) row.stream_seconds = median(read_seconds);
+    table.rows.push_back(std::move(row));
+  }
+  if (device) device->add_to(table);
 }
 
 void run_build(const BenchOptions& options, const EdgeList& edges, io::BenchmarkTable& table) {
@@ -213,12 +245,9 @@ void run_build(const BenchOptions& options, const EdgeList& edges, io::Benchmark
   bytes += table.links * (sizeof(NodeId) + (edges.weighted() ? sizeof(double) : 0)) +
            table.nodes * (sizeof(EdgeIndex) + sizeof(double));
 
-  constexpr std::uint64_t read_bytes = std::uint64_t{256} << 20;
-  const std::vector<std::uint64_t> memory(read_bytes / sizeof(std::uint64_t), 1);
-  std::atomic<std::uint64_t> found = 0;  // keeps the compiler from leaving the work out
+  MemoryReading memory(memory_bytes, threads);
   std::vector<Candidate> candidates = {
-      {.row = {.kernel = "read memory", .bytes = read_bytes},
-       .run = [&] { found += read_memory(memory, threads); }},
+      {.row = {.kernel = "read memory", .bytes = memory_bytes}, .run = [&] { memory.read(); }},
       {.row = {.kernel = "build", .values = edges.weighted(), .bytes = bytes, .peak_bytes = peak},
        .prepare = [&] { copy = edges; },
        .run = build}};

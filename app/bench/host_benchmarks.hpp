@@ -17,6 +17,8 @@ class MemoryReading {
   /// Of so many bytes, or as many as suffice to say how long they take.
   MemoryReading(std::uint64_t bytes, int threads);
   /// Reads it once more.
+  void read();
+  /// The same, and takes the time.
   void sample();
   /// A row with the times of all samples so far.
   [[nodiscard]] io::BenchmarkRow row(const std::string& name) const;
@@ -30,8 +32,9 @@ class MemoryReading {
 };
 
 /// "load": times the way from a file, in the page cache, to the matrix, in turns with what bounds
-/// it: reading the file's bytes with as many threads, and counting its lines with one. If there is
-/// a cache of the file beside it, also from there. A file that is a graph cache is loaded as such.
+/// it: reading the file's bytes and reading memory with as many threads, and counting the file's
+/// lines with one. If there is a cache of the file beside it, also from there. A file that is a
+/// graph cache is loaded as such. If it is asked for, also by a GPU's reader.
 void run_load(const BenchOptions& options, const std::string& path, io::BenchmarkTable& table);
 
 /// "build": times the way from an edge list to the matrix, in turns with reading memory.
