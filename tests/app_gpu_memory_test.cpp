@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/support.hpp"
@@ -81,7 +80,8 @@ TEST_CASE("the GPU's reader exits 5 with needed and available bytes, and reads w
   if (!has_gpu()) return;
   const TemporaryDirectory files;
   const std::string file = (files / "g.mtx").string(), stream = (files / "g.mtx.gz").string();
-  for (const auto& [field, weighted] : {std::pair{"pattern", false}, {"real", true}}) {
+  for (const bool weighted : {false, true}) {
+    const std::string field = weighted ? "real" : "pattern";
     CAPTURE(field);
     const std::string text = ring_with_chords(20'000, field, weighted);
     write_file(file, text);

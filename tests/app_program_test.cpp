@@ -437,7 +437,7 @@ TEST_CASE("links stay as they are where another layout does not fit the memory t
   CHECK(layout(5 * matrix.link_count()) == CpuLayout::automatic);  // 4 bytes a link, and tables
   CHECK(layout(3 * matrix.link_count()) == CpuLayout::plain);
   CHECK(layout(std::nullopt) == CpuLayout::automatic);
-  const TransitionMatrix copy = matrix;  // partial sums cannot have the ids' memory
+  const std::vector<TransitionMatrix> copy(1, matrix);  // partial sums cannot have the ids' memory
   CHECK(layout(5 * matrix.link_count()) == CpuLayout::plain);
 }
 

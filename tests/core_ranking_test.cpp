@@ -57,7 +57,8 @@ TEST_CASE("the first places are found in rankings of more nodes than a thread lo
   std::vector<double> scores(nodes);
   for (const std::size_t ties : {1U, 50U}) {  // runs of equal scores
     for (std::size_t i = 0; i < nodes; ++i) {
-      scores[i] = 1.0 - static_cast<double>(place_of(i) / ties) / nodes;
+      const std::size_t tie = place_of(i) / ties;
+      scores[i] = 1.0 - static_cast<double>(tie) / nodes;
     }
     std::vector<NodeId> sorted(nodes);
     std::iota(sorted.begin(), sorted.end(), NodeId{0});

@@ -438,7 +438,7 @@ TEST_CASE("what a layout of its own takes of memory is known before it is made")
       const std::uint64_t alone = bytes_to_lay_out(links, narrow);
       CHECK(alone >= made);
       CHECK(alone < links.element_count() * (a_link + 1) + (graph.weighted() && narrow ? ids : 0));
-      const CsrMatrix shared = links;  // ids that cannot hold partial sums
+      const std::vector<CsrMatrix> shared(1, links);  // ids that cannot hold partial sums
       CHECK(bytes_to_lay_out(links, narrow) == alone + (graph.weighted() && narrow ? 0 : ids));
     }
   }

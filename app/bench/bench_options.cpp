@@ -203,9 +203,10 @@ std::string bench_help_text() {
          "PageRank\n"
          "to the certified tolerance, the CPU engine too. reduce: the L1 norm of a vector with as\n"
          "many elements as GRAPH has nodes. A kernel whose result is wrong gets no time. spmv and\n"
-         "reduce need a GPU. load: from a file to the matrix, against reading the file and "
-         "counting\n"
-         "its lines; from GRAPH.prgraph too, if pagerank --cache left one, or from such a file.\n"
+         "reduce need a GPU. load: from a file to the matrix, against reading the file, memory, "
+         "and\n"
+         "counting lines; from GRAPH.prgraph too, if pagerank --cache left one, or from such a "
+         "file.\n"
          "--reader device: by the GPU too, against what the bus carries in the same run.\n"
          "build: from an edge list to the matrix, against reading memory.\n"
       << visible_options()
