@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/host_memory.hpp"
-#include "app/matrix_market_source.hpp"
+#include "app/text_source.hpp"
 #include "core/threads.hpp"
 #include "gpu/pagerank.hpp"
 #include "io/atomic_file.hpp"
@@ -67,8 +67,7 @@ bool reads_on_device(const Options& options, const std::string& path) {
   if (options.reader != ReaderChoice::automatic) return options.reader == ReaderChoice::device;
   if (options.engine == EngineChoice::cpu || options.cache || path == "-") return false;
   io::ByteSource source(path);
-  return device_is_faster(options, source) &&
-         text_format(options, source, path) == io::GraphFormat::matrix_market;
+  return device_is_faster(options, source);
 }
 
 /// Has the GPU read the text and build the matrix, which stays there.
@@ -76,14 +75,10 @@ LoadedGraph read_on_device(const Options& options, const std::string& path, Phas
                            ProgressDisplay& progress, io::Report& report) {
   io::ByteSource source(path);
   const io::GraphFormat format = text_format(options, source, path);
-  if (format != io::GraphFormat::matrix_market) {
-    throw UsageError("--reader device: " + source.name() +
-                     " is an edge list, which only the host can read");
-  }
   io::GraphReader reader = open_graph(options, path, source, format);
-  MatrixMarketSource entries(*reader.matrix_market());
+  const std::unique_ptr<gpu::EntrySource> entries = text_source(reader);
   gpu::DeviceReader device(
-      entries,
+      *entries,
       {.device = options.device, .threads = options.threads, .memory_limit = options.gpu_memory});
   {
     const ProgressStep step(progress, [&source] { return bytes_read(source); });
@@ -98,7 +93,8 @@ LoadedGraph read_on_device(const Options& options, const std::string& path, Phas
   report.graph.symmetric = reader.symmetric();
   const ProgressStep step(progress,
                           [&source] { return "building the matrix of " + source.name(); });
-  LoadedGraph graph{.matrix = {}, .device_matrix = device.build(options.source), .labels = {}};
+  LoadedGraph graph{
+      .matrix = {}, .device_matrix = device.build(options.source), .labels = device.take_labels()};
   report.seconds.build = clock.lap();
   const gpu::DeviceMatrix& matrix = *graph.device_matrix;
   report.graph.nodes = matrix.node_count();

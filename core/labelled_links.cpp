@@ -12,14 +12,15 @@
 #include "core/parallel.hpp"
 
 namespace pagerank {
-namespace {
 
-void require_at_most(std::uint64_t most_nodes, std::uint64_t nodes) {
+void require_node_count(std::uint64_t nodes, std::uint64_t most_nodes) {
   if (nodes > most_nodes) {
     throw std::length_error("more nodes than the " + std::to_string(most_nodes) +
                             " that can be held");
   }
 }
+
+namespace {
 
 /// Which values of a range occur, and how many do before each.
 class LabelBits {
@@ -57,7 +58,7 @@ class LabelBits {
     });
     std::uint64_t nodes = 0;
     for (std::uint64_t& labels : before) nodes += std::exchange(labels, nodes);
-    require_at_most(most_nodes, nodes);
+    require_node_count(nodes, most_nodes);
     NodeLabels labels(nodes);
     parallel_for(chunks, threads, [&](std::size_t chunk) {
       std::uint64_t next = before[chunk];
@@ -334,7 +335,7 @@ void LabelledLinks::number_any_labels(int threads, std::uint64_t most_nodes) {
   std::array<std::uint64_t, table_count + 1> first{};  // of each table, in one row of all places
   for (std::size_t t = 0; t < table_count; ++t) first[t + 1] = first[t] + tables[t].size();
   const std::uint64_t nodes = first[table_count];
-  require_at_most(most_nodes, nodes);
+  require_node_count(nodes, most_nodes);
   Array<LabelAndPlace> sorted(nodes);
   parallel_for(table_count, threads, [&](std::size_t t) {
     tables[t].take([&](std::uint64_t mixed, std::uint32_t place) {

@@ -24,6 +24,9 @@ using NodeLabels = Array<std::uint64_t>;
   return labels.empty() ? std::uint64_t{node} + 1 : labels[node];
 }
 
+/// Throws std::length_error if a graph of so many nodes cannot be held.
+void require_node_count(std::uint64_t nodes, std::uint64_t most_nodes = max_node_count);
+
 /// Links between nodes that any 64-bit numbers name, collected piece by piece, from several
 /// threads. Once all are there the nodes that occur are numbered in order of their labels: so the
 /// numbers do not depend on who saw which label first, nor on the order of the links, and equal

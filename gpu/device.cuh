@@ -12,13 +12,16 @@ namespace pagerank::gpu {
 /// it, say), or is one that this program was not built for.
 std::string enter_device(int device);
 
-/// Bytes of the current device for one purpose, which holds some of them: those and what is free,
-/// and no more than `limit` (0: none).
-[[nodiscard]] std::size_t available_device_memory(std::size_t limit, std::size_t held = 0);
+/// The memory of the current device, as far as one user may take it.
+struct DeviceMemory {
+  std::string device;     ///< What messages call it.
+  std::size_t limit = 0;  ///< Bytes that may be taken in all; 0: as many as are free.
 
-/// Throws OutOfMemory if the current device has less than `needed` bytes free. `name` is what the
-/// message calls the device.
-void require_device_memory(const std::string& name, std::size_t needed);
+  /// Bytes in all for one who holds so many already.
+  [[nodiscard]] std::size_t available(std::size_t held = 0) const;
+  /// Throws OutOfMemory where `needed` bytes in all, of which so many are held, cannot be had.
+  void require(std::size_t needed, std::size_t held = 0) const;
+};
 
 /// Bytes a second of the current device's memory by its clock and width; 0: it does not tell.
 [[nodiscard]] double memory_bandwidth();

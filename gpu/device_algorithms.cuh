@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 #include <cuda/functional>
@@ -68,6 +69,32 @@ class DeviceAlgorithms {
                                    stream_);
     });
     return fetch(selected.data());
+  }
+
+  /// The first of each run of equal elements; returns how many.
+  template <class T>
+  [[nodiscard]] std::uint64_t unique(const T* in, T* out, std::uint64_t count) {
+    DeviceBuffer<std::uint64_t> selected(1, scratch_);
+    call([&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceSelect::Unique(scratch, bytes, in, out, selected.data(), count, stream_);
+    });
+    return fetch(selected.data());
+  }
+  template <class T>
+  [[nodiscard]] T least(const T* elements, std::uint64_t count) {
+    DeviceBuffer<T> found(1, scratch_);
+    call([&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceReduce::Min(scratch, bytes, elements, found.data(), count, stream_);
+    });
+    return fetch(found.data());
+  }
+  template <class T>
+  [[nodiscard]] T greatest(const T* elements, std::uint64_t count) {
+    DeviceBuffer<T> found(1, scratch_);
+    call([&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceReduce::Max(scratch, bytes, elements, found.data(), count, stream_);
+    });
+    return fetch(found.data());
   }
 
   /// The element in device memory, once the stream has come that far.

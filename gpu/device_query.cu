@@ -47,16 +47,15 @@ std::string enter_device(int device) {
   return properties.name;
 }
 
-std::size_t available_device_memory(std::size_t limit, std::size_t held) {
-  std::size_t available = 0, total = 0;
-  PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
-  available += held;
-  return limit > 0 ? std::min(available, limit) : available;
+std::size_t DeviceMemory::available(std::size_t held) const {
+  std::size_t free = 0, total = 0;
+  PAGERANK_CUDA(cudaMemGetInfo(&free, &total));
+  return limit > 0 ? std::min(free + held, limit) : free + held;
 }
 
-void require_device_memory(const std::string& name, std::size_t needed) {
-  const std::size_t available = available_device_memory(0);
-  if (needed > available) throw OutOfMemory(name, needed, available);
+void DeviceMemory::require(std::size_t needed, std::size_t held) const {
+  const std::size_t most = available(held);
+  if (needed > most) throw OutOfMemory(device, needed, most);
 }
 
 double memory_bandwidth() {

@@ -8,6 +8,7 @@
 #include "core/parallel.hpp"
 #include "gpu/device.cuh"
 #include "gpu/matrix_builder.cuh"
+#include "gpu/node_numbering.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/reader_memory.hpp"
 #include "gpu/text_parser.cuh"
@@ -44,7 +45,8 @@ int reader_threads(int threads) {
 }
 
 std::size_t buffers_for(const EntryTextShape& shape, std::size_t buffer_bytes) {
-  constexpr std::uint64_t longest_usual_line = 64, fewest = 4;
+  constexpr std::uint64_t longest_usual_line = 64, fewest = 4, if_unknown = 16;
+  if (shape.expected_entries == 0 && !shape.declares_entries()) return if_unknown;
   const std::uint64_t bytes = shape.expected_entries * longest_usual_line;
   return std::clamp<std::uint64_t>(bytes / buffer_bytes, fewest, ring_buffers);
 }
@@ -88,23 +90,24 @@ class DeviceReader::Impl {
 
   void read() {
     const auto entering = std::chrono::steady_clock::now();
-    const std::string device = enter_device(options_.device);
+    memory_ = {enter_device(options_.device), options_.memory_limit};
     context_seconds_ = seconds_since(entering);
-    const LockedMemory locked(ring_->memory());
-    DeviceTextParser parser(shape_, entry_room(device), source_.buffer_bytes(), device);
-    const auto streaming = std::chrono::steady_clock::now();
-    const std::uint64_t count = read_entries(source_, *ring_, parser, options_.threads);
-    entries_ = parser.take_entries(count);
-    stream_seconds_ = seconds_since(streaming);
+    if (shape_.format.labelled) {
+      number(parse(&DeviceTextParser::take_labelled_entries));
+    } else {
+      entries_ = parse(&DeviceTextParser::take_entries);
+      nodes_ = shape_.format.node_count;
+    }
   }
 
   [[nodiscard]] std::uint64_t entry_count() const { return entries_.count; }
   [[nodiscard]] double context_seconds() const { return context_seconds_; }
   [[nodiscard]] double stream_seconds() const { return stream_seconds_; }
+  [[nodiscard]] NodeLabels take_labels() { return std::move(labels_); }
 
   [[nodiscard]] EdgeList download_edges(SourceIndex source_index) const {
     EdgeList edges;
-    edges.node_count = shape_.format.node_count;
+    edges.node_count = static_cast<NodeId>(nodes_);
     edges.undirected = shape_.symmetric;
     const std::vector<std::uint64_t> places = entries_.places.download();
     for (std::uint64_t e = 0; e < entries_.count; ++e) {
@@ -121,33 +124,67 @@ class DeviceReader::Impl {
 
   [[nodiscard]] DeviceMatrix build(SourceIndex source_index) {
     ring_.reset();
+    const MatrixShape shape = matrix_shape(source_index);
+    if (shape_.format.labelled) require_memory_to_build(shape);
     const Stream stream;
     return DeviceMatrix(std::make_unique<DeviceTransitionMatrix>(
-        build_transition_matrix(std::move(entries_), matrix_shape(source_index), stream)));
+        build_transition_matrix(std::move(entries_), shape, stream)));
   }
 
  private:
   [[nodiscard]] MatrixShape matrix_shape(SourceIndex source_index) const {
-    return {.nodes = shape_.format.node_count,
+    return {.nodes = shape_.format.labelled ? nodes_ : shape_.format.node_count,
             .weighted = shape_.format.weights != EntryFormat::Weights::none,
             .symmetric = shape_.symmetric,
             .source_index = source_index};
   }
 
-  /// Room for the entries: the matrix too has to fit beside them. Throws OutOfMemory.
-  [[nodiscard]] EntryRoom entry_room(const std::string& device) const {
-    std::size_t available = 0, total = 0;
-    PAGERANK_CUDA(cudaMemGetInfo(&available, &total));
-    if (options_.memory_limit > 0) available = std::min(available, options_.memory_limit);
-    return room_for_entries(shape_, matrix_shape(SourceIndex::row),
-                            DeviceTextParser::bytes(source_.buffer_bytes()), available, device);
+  /// Parses all of the text; `take` is what takes the entries out of the parser. The matrix too has
+  /// to fit beside them. Throws OutOfMemory.
+  template <class Entries>
+  [[nodiscard]] Entries parse(Entries (DeviceTextParser::*take)(std::uint64_t)) {
+    const LockedMemory locked(ring_->memory());
+    const std::size_t buffer_bytes = source_.buffer_bytes();
+    const EntryRoom room = room_for_entries(shape_, matrix_shape(SourceIndex::row),
+                                            DeviceTextParser::memory(buffer_bytes),
+                                            memory_.available(), memory_.device);
+    DeviceTextParser parser(shape_, room, buffer_bytes, memory_);
+    const auto streaming = std::chrono::steady_clock::now();
+    const std::uint64_t count = read_entries(source_, *ring_, parser, options_.threads);
+    Entries entries = (parser.*take)(count);
+    stream_seconds_ = seconds_since(streaming);
+    return entries;
+  }
+
+  void number(LabelledEntries labelled) {
+    const Stream stream;
+    const LabelRange range = range_of(labelled, stream);
+    const std::size_t held = labelled.bytes();
+    memory_.require(held + bytes_to_number(labelled.count, range), held);
+    NumberedEntries numbered = number_nodes(
+        std::move(labelled), range, [this](std::uint64_t nodes) { source_.require_nodes(nodes); },
+        options_.threads, stream);
+    entries_ = std::move(numbered.entries);
+    nodes_ = numbered.nodes;
+    labels_ = std::move(numbered.labels);
+  }
+
+  /// Of what was read before nodes were counted; else it was made sure before the entries came.
+  void require_memory_to_build(const MatrixShape& shape) const {
+    // Arrays that grew as text came may be larger than what is in them.
+    const std::size_t held = entries_.bytes();
+    const std::size_t unused = held - entries_.count * bytes_of_numbered_entry(shape.weighted);
+    memory_.require(bytes_to_build(entries_.count, shape) + unused, held);
   }
 
   EntrySource& source_;
   DeviceReaderOptions options_;
   EntryTextShape shape_;
   std::optional<TextRing> ring_;
+  DeviceMemory memory_;
   DeviceEntries entries_;
+  std::uint64_t nodes_ = 0;
+  NodeLabels labels_;
   double context_seconds_ = 0, stream_seconds_ = 0;
 };
 
@@ -168,6 +205,9 @@ double DeviceReader::stream_seconds() const {
 }
 EdgeList DeviceReader::download_edges(SourceIndex source_index) const {
   return impl_->download_edges(source_index);
+}
+NodeLabels DeviceReader::take_labels() {
+  return impl_->take_labels();
 }
 DeviceMatrix DeviceReader::build(SourceIndex source_index) {
   return impl_->build(source_index);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/edge_list.hpp"
+#include "core/labelled_links.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/entry_source.hpp"
 
@@ -42,7 +43,7 @@ struct DeviceReaderOptions {
   std::size_t memory_limit = 0;  ///< Bytes of device memory; 0: what is free.
 };
 
-/// Reads a matrix as text on a GPU, in two steps that a caller may time: bytes travel as they are
+/// Reads a graph as text on a GPU, in two steps that a caller may time: bytes travel as they are
 /// and are parsed and checked there; the host never holds the entries. Errors, to the message, are
 /// those that the source's own reader would end with.
 class DeviceReader {
@@ -54,8 +55,9 @@ class DeviceReader {
   DeviceReader(const DeviceReader&) = delete;
   DeviceReader& operator=(const DeviceReader&) = delete;
 
-  /// Step one, once: creates the context of the device, if there is none, and parses all of the
-  /// text. Throws NoDevice, OutOfMemory and CudaError, and what EntrySource::close() throws.
+  /// Step one, once: creates the context of the device, if there is none, parses all of the text
+  /// and numbers the nodes, if they have labels. Throws NoDevice, OutOfMemory and CudaError, and
+  /// what EntrySource::close() and require_nodes() throw.
   void read();
 
   /// After read():
@@ -66,6 +68,7 @@ class DeviceReader {
   /// the device then.
   [[nodiscard]] double stream_seconds() const;
   [[nodiscard]] EdgeList download_edges(SourceIndex source_index) const;
+  [[nodiscard]] NodeLabels take_labels();  ///< Once.
 
   /// Step two, once: the same bits as TransitionMatrixBuilder's.
   [[nodiscard]] DeviceMatrix build(SourceIndex source_index);

@@ -313,17 +313,16 @@ class Engine::Impl {
   template <class T, class Matrix, class MakeGraph>
   void prepare_as(std::unique_ptr<PreparedGraph<T>>& prepared, const Matrix& matrix,
                   std::size_t held, const EngineOptions& options, const MakeGraph& make_graph) {
-    const std::size_t available = available_device_memory(options.memory_limit, held);
-    const auto require_memory = [&](const SpmvKernel& kernel) {
-      const std::size_t needed = held + PreparedGraph<T>::bytes(matrix, kernel);
-      if (needed > available) throw OutOfMemory(name_, needed, available);
+    const DeviceMemory memory{name_, options.memory_limit};
+    const auto bytes_with = [&](const SpmvKernel& kernel) {
+      return held + PreparedGraph<T>::bytes(matrix, kernel);
     };
     const auto make_spmv = [&](const DeviceGraph<T>& graph, cudaStream_t stream) {
       if (automatic_) {
         const SpmvKernel& chosen = find_spmv_kernel(choose_kernel(
             graph.sampler(), options.precision, options.expected, memory_bandwidth()));
         try {
-          require_memory(chosen);
+          memory.require(bytes_with(chosen), held + DeviceGraph<T>::bytes(matrix));
           std::unique_ptr<Spmv<T>> spmv = chosen.make<T>(graph, stream);
           kernel_ = &chosen;
           return spmv;
@@ -333,7 +332,7 @@ class Engine::Impl {
       }
       return kernel_->make<T>(graph, stream);
     };
-    require_memory(*kernel_);
+    memory.require(bytes_with(*kernel_), held);
     prepared = std::make_unique<PreparedGraph<T>>(make_graph, make_spmv, options);
   }
 

@@ -7,14 +7,15 @@
 #include "gpu/decimal_value.hpp"
 #include "gpu/entry_source.hpp"
 
-/// One line of a matrix in text, as the GPU reads it: what nearly all lines are, and nothing in
+/// One line of a graph in text, as the GPU reads it: what nearly all lines are, and nothing in
 /// doubt. Lines are followed by a newline and as much memory as load_eight() asks for.
 namespace pagerank::gpu {
 
 /// Whether the line at `at` holds an entry, or what should be one: it is not blank nor a comment.
-[[nodiscard]] PAGERANK_HOST_DEVICE inline bool holds_entry(const char* at) {
+[[nodiscard]] PAGERANK_HOST_DEVICE inline bool holds_entry(const char* at,
+                                                           const EntryFormat& format) {
   while (is_blank(*at)) ++at;
-  return *at != '\n' && *at != '%';
+  return *at != '\n' && *at != '%' && !(format.hash_comments && *at == '#');
 }
 
 namespace detail {
@@ -30,25 +31,41 @@ constexpr int longest_run = 64;
   return false;
 }
 
-/// Reads an index of 1 to 15 digits, counted from 1, into one counted from 0, below `size`.
-[[nodiscard]] PAGERANK_HOST_DEVICE inline bool read_index(const char*& at, std::uint64_t size,
-                                                          NodeId& index) {
+/// Reads a number of 1 to 20 digits, below 2^64.
+[[nodiscard]] PAGERANK_HOST_DEVICE inline bool read_number(const char*& at, std::uint64_t& value) {
   const Digits digits = leading_digits(load_digits(at));
   if (digits.count == 0) return false;
-  std::uint64_t value = digits.value;
+  value = digits.value;
   at += digits.count;
-  if (digits.count == 8) {
-    const Digits more = leading_digits(load_digits(at));
-    if (more.count == 8) return false;
-    if (more.count > 0) {
-      for (int i = 0; i < more.count; ++i) value *= 10;
-      value += more.value;
-      at += more.count;
-    }
+  if (digits.count < 8) return true;
+  const Digits more = leading_digits(load_digits(at));
+  if (more.count == 0) return true;
+  for (int i = 0; i < more.count; ++i) value *= 10;
+  value += more.value;
+  at += more.count;
+  if (more.count < 8) return true;
+  for (int last = 0; is_digit(*at); ++at) {
+    const auto digit = static_cast<unsigned>(*at - '0');
+    if (++last > 4 || value > (~std::uint64_t{0} - digit) / 10) return false;
+    value = value * 10 + digit;
   }
-  if (value - 1 >= size) return false;
-  index = static_cast<NodeId>(value - 1);
   return true;
+}
+
+/// Reads what an entry's row or column is.
+[[nodiscard]] PAGERANK_HOST_DEVICE inline bool read_end(const char*& at, const EntryFormat& format,
+                                                        std::uint64_t& end) {
+  if (!read_number(at, end)) return false;
+  if (format.labelled) return true;
+  --end;
+  return end < format.node_count;
+}
+
+/// Passes over a number without sign or fraction.
+[[nodiscard]] PAGERANK_HOST_DEVICE inline bool skip_number(const char*& at) {
+  const char* const begin = at;
+  while (is_digit(*at) && at - begin < longest_run) ++at;
+  return at != begin;
 }
 
 /// The digits of a decimal number as they are read.
@@ -109,11 +126,8 @@ struct Decimal {
 [[nodiscard]] PAGERANK_HOST_DEVICE inline bool parse_entry_line(const char* at,
                                                                 const EntryFormat& format,
                                                                 ParsedEntry& entry) {
-  if (!detail::skip_blanks(at) || !detail::read_index(at, format.node_count, entry.row)) {
-    return false;
-  }
-  if (!is_blank(*at) || !detail::skip_blanks(at) ||
-      !detail::read_index(at, format.node_count, entry.column)) {
+  if (!detail::skip_blanks(at) || !detail::read_end(at, format, entry.row)) return false;
+  if (!is_blank(*at) || !detail::skip_blanks(at) || !detail::read_end(at, format, entry.column)) {
     return false;
   }
   entry.weight = 1;
@@ -123,6 +137,9 @@ struct Decimal {
         !detail::read_weight(at, whole, entry.weight)) {
       return false;
     }
+  }
+  if (format.timed && (!is_blank(*at) || !detail::skip_blanks(at) || !detail::skip_number(at))) {
+    return false;
   }
   return detail::skip_blanks(at) && *at == '\n';
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -12,31 +13,42 @@
 
 namespace pagerank::gpu {
 
-/// What the lines of a matrix in text are: "ROW COLUMN" or "ROW COLUMN WEIGHT", counted from 1.
+/// What the lines of a graph in text are: "ROW COLUMN" or "ROW COLUMN WEIGHT", or comments, which
+/// begin with '%'.
 struct EntryFormat {
   enum class Weights : std::uint8_t { none, whole, real };
 
-  NodeId node_count = 0;
+  NodeId node_count = 0;  ///< Rows and columns count from 1 to this,
   Weights weights = Weights::none;
+  bool labelled = false;       ///< or are any numbers below 2^64, labels of the nodes.
+  bool hash_comments = false;  ///< Comments may begin with '#' too.
+  bool timed = false;          ///< A number follows the weight and is left out.
 };
 
-/// An entry, row and column counted from 0.
+/// An entry: row and column counted from 0, or labels.
 struct ParsedEntry {
-  NodeId row, column;
+  std::uint64_t row, column;
   double weight;
 };
 
-/// What is known of a matrix before its entries are read.
+/// What is known of a graph before its entries are read.
 struct EntryTextShape {
   EntryFormat format;
   bool symmetric = false;
 
-  /// As the header says, which may not be so; more are an error.
-  std::uint64_t declared_entries = 0;
-  /// No more than these: declared, and as many as the text has room for, where that is known.
+  /// As the header says, which may not be so; more are an error. A text without a header has no
+  /// limit.
+  std::uint64_t declared_entries = std::numeric_limits<std::uint64_t>::max();
+  /// No more than these: declared, and as many as the text has room for, where that is known. Of a
+  /// text without a header about so many, as far as anybody can tell, and any number may come.
   std::uint64_t expected_entries = 0;
   /// That is known: the text is large enough for the entries that are expected.
   bool entries_are_there = false;
+
+  /// Whether a header says how many entries there are.
+  [[nodiscard]] bool declares_entries() const {
+    return declared_entries != std::numeric_limits<std::uint64_t>::max();
+  }
 };
 
 /// Some whole lines.
@@ -52,7 +64,7 @@ struct TextBlock {
   [[nodiscard]] std::string_view view() const { return {text.data(), text.size()}; }
 };
 
-/// The entries of a matrix as text, for a parser that knows the usual line only: it gives out
+/// The entries of a graph as text, for a parser that knows the usual line only: it gives out
 /// blocks of lines, takes back what was made of them, and is asked about the rest.
 class EntrySource {
  public:
@@ -84,6 +96,9 @@ class EntrySource {
 
   /// After the last block: throws what is wrong with the text.
   virtual void close() = 0;
+
+  /// After that, where nodes have labels: throws if so many nodes are too many.
+  virtual void require_nodes(std::uint64_t count) const = 0;
 };
 
 }  // namespace pagerank::gpu

@@ -86,6 +86,9 @@ double DeviceReader::context_seconds() const {
 double DeviceReader::stream_seconds() const {
   throw NotCompiled();
 }
+NodeLabels DeviceReader::take_labels() {
+  throw NotCompiled();
+}
 EdgeList DeviceReader::download_edges(SourceIndex) const {
   throw NotCompiled();
 }

@@ -39,7 +39,7 @@ class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
   Timing run(const SpmvKernel& kernel, std::span<const double> x, std::vector<double>& y,
              const TimingOptions& options) override {
     PAGERANK_CUDA(cudaSetDevice(device_));
-    require_device_memory(name_, kernel.extra_bytes(host_matrix_, sizeof(T)));
+    DeviceMemory{name_}.require(kernel.extra_bytes(host_matrix_, sizeof(T)));
     Timing timing;
     const auto begin = std::chrono::steady_clock::now();
     const auto spmv = kernel.make<T>(graph_, stream_);
@@ -71,8 +71,8 @@ class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
   static DeviceGraph<T> uploaded(const TransitionMatrix& matrix, const std::string& name,
                                  bool values, TransferRing& ring) {
     const std::size_t value_bytes = values && !matrix.weighted() ? sizeof(T) : 0;
-    require_device_memory(name, DeviceGraph<T>::bytes(matrix) + matrix.link_count() * value_bytes +
-                                    2 * matrix.node_count() * sizeof(T));
+    DeviceMemory{name}.require(DeviceGraph<T>::bytes(matrix) + matrix.link_count() * value_bytes +
+                               2 * matrix.node_count() * sizeof(T));
     return {matrix, ring};
   }
 

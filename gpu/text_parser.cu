@@ -27,10 +27,11 @@ constexpr unsigned most_entries_of_tile = tile_bytes / 2;
 
 /// counts[tile] = lines and entries that begin in it.
 __global__ void __launch_bounds__(pieces_per_tile)
-    count_entries(const char* text, std::uint32_t bytes, std::uint64_t* counts) {
+    count_entries(const char* text, std::uint32_t bytes, EntryFormat format,
+                  std::uint64_t* counts) {
   const std::uint32_t piece = blockIdx.x * tile_bytes + threadIdx.x * piece_bytes;
   const std::uint64_t lines = line_begins(text, piece, bytes);
-  const std::uint64_t entries = entry_begins(text + piece, lines);
+  const std::uint64_t entries = entry_begins(text + piece, lines, format);
   using Reduce = cub::BlockReduce<std::uint64_t, pieces_per_tile>;
   __shared__ typename Reduce::TempStorage storage;
   const std::uint64_t sum = Reduce(storage).Sum(packed(__popcll(lines), __popcll(entries)));
@@ -58,15 +59,25 @@ __global__ void __launch_bounds__(scan_threads)
   *entries_so_far += entries_in(before);
 }
 
+[[nodiscard]] std::uint64_t places_of_entry(const EntryFormat& format) {
+  return format.labelled ? 2 : 1;
+}
+
 /// Where entries go.
 struct EntryArrays {
   std::uint64_t* places;
+  bool labelled;    ///< Two an entry, or one of two halves.
   double* weights;  ///< Null where the format has none.
   std::uint64_t capacity;
 
   __device__ void store(std::uint64_t at, const ParsedEntry& entry) const {
     if (at >= capacity) return;
-    places[at] = std::uint64_t{entry.row} << 32 | entry.column;
+    if (labelled) {
+      places[2 * at] = entry.row;
+      places[2 * at + 1] = entry.column;
+    } else {
+      places[at] = entry.row << 32 | entry.column;
+    }
     if (weights != nullptr) weights[at] = entry.weight;
   }
 };
@@ -82,7 +93,7 @@ __global__ void __launch_bounds__(pieces_per_tile)
   __shared__ typename Scan::TempStorage storage;
   const std::uint32_t tile = blockIdx.x * tile_bytes, offset = threadIdx.x * piece_bytes;
   std::uint64_t entries =
-      entry_begins(text + tile + offset, line_begins(text, tile + offset, bytes));
+      entry_begins(text + tile + offset, line_begins(text, tile + offset, bytes), format);
   std::uint32_t rank = 0, count = 0;
   Scan(storage).ExclusiveSum(static_cast<std::uint32_t>(__popcll(entries)), rank, count);
   for (; entries != 0; entries &= entries - 1) {
@@ -107,6 +118,18 @@ __global__ void store_entries(const ChunkParser::Known* known, std::uint64_t cou
   if (i < count) arrays.store(known[i].place, known[i].entry);
 }
 
+/// Makes an array larger, of which so much is used, once the stream has come that far.
+template <class T>
+void enlarge(DeviceBuffer<T>& buffer, std::size_t used, std::size_t size, const Stream& stream) {
+  DeviceBuffer<T> larger(size);
+  if (used > 0) {
+    PAGERANK_CUDA(cudaMemcpyAsync(larger.data(), buffer.data(), used * sizeof(T),
+                                  cudaMemcpyDeviceToDevice, stream));
+  }
+  stream.wait();
+  buffer = std::move(larger);
+}
+
 /// Of a chunk's text, filled up to whole tiles and what is read behind them.
 constexpr std::size_t text_bytes(std::size_t bytes) {
   return (bytes / tile_bytes + 1) * tile_bytes + text_padding;
@@ -114,19 +137,21 @@ constexpr std::size_t text_bytes(std::size_t bytes) {
 
 }  // namespace
 
-std::size_t DeviceTextParser::bytes(std::size_t buffer_bytes) {
+ParserMemory DeviceTextParser::memory(std::size_t buffer_bytes) {
   const std::size_t chunk = most_bytes(buffer_bytes);
-  return chunks_in_flight * (text_bytes(chunk) + chunk / 2 * sizeof(Unknown) +
-                             (chunk / tile_bytes + 1) * sizeof(std::uint64_t)) +
-         4096;
+  return {.bytes = chunks_in_flight * (text_bytes(chunk) + chunk / 2 * sizeof(Unknown) +
+                                       (chunk / tile_bytes + 1) * sizeof(std::uint64_t)) +
+                   4096,
+          .entries_in_flight = chunks_in_flight * most_good_entries(chunk)};
 }
 
 DeviceTextParser::DeviceTextParser(const EntryTextShape& shape, const EntryRoom& room,
-                                   std::size_t buffer_bytes, std::string device_name)
+                                   std::size_t buffer_bytes, DeviceMemory memory)
     : shape_(shape),
-      device_name_(std::move(device_name)),
+      memory_(std::move(memory)),
+      own_bytes_(DeviceTextParser::memory(buffer_bytes).bytes),
       room_(room),
-      places_(room.entries),
+      places_(room.entries * places_of_entry(shape.format)),
       weights_(shape.format.weights == EntryFormat::Weights::none ? 0 : room.entries),
       entries_so_far_(1) {
   const std::size_t most = most_bytes(buffer_bytes);
@@ -163,11 +188,29 @@ void DeviceTextParser::submit(std::span<const std::string_view> texts) {
   if (submitted_ > 1) parse_up_to(submitted_ - 1);
 }
 
+/// Room for so many entries, more than are there.
+void DeviceTextParser::make_room(std::uint64_t entries) {
+  if (entries <= room_.entries) return;
+  const std::size_t held = own_bytes_ + room_.entries * bytes_of_entry(shape_.format);
+  const EntryRoom larger =
+      larger_room(room_, entries, shape_.format, held, memory_.available(held), memory_.device);
+  const std::uint64_t used = std::min(most_entries_, room_.entries);
+  const std::uint64_t places = places_of_entry(shape_.format);
+  enlarge(places_, used * places, larger.entries * places, kernels_);
+  if (shape_.format.weights != EntryFormat::Weights::none) {
+    enlarge(weights_, used, larger.entries, kernels_);
+  }
+  room_ = larger;
+}
+
 /// Queues the kernels of all chunks before that one, if they are not.
 void DeviceTextParser::parse_up_to(std::uint64_t end) {
   for (; parsing_ < end; ++parsing_) {
     const std::size_t index = parsing_ % chunks_in_flight;
     Chunk& chunk = chunks_[index];
+    const std::uint64_t own = most_good_entries(chunk.bytes);
+    if (!shape_.declares_entries()) make_room(most_entries_ + own);
+    most_entries_ += own;
     PAGERANK_CUDA(cudaStreamWaitEvent(kernels_, chunk.arrived.get()));
     parse(chunk);
     PAGERANK_CUDA(cudaMemcpyAsync(counts_.data() + index, chunk.counts.data(), sizeof(ChunkCounts),
@@ -181,7 +224,8 @@ void DeviceTextParser::parse(Chunk& chunk) {
   const char* const text = chunk.text.data();
   std::uint64_t* const tile_counts = chunk.tile_counts.data();
   if (tiles > 0) {
-    count_entries<<<tiles, pieces_per_tile, 0, kernels_>>>(text, chunk.bytes, tile_counts);
+    count_entries<<<tiles, pieces_per_tile, 0, kernels_>>>(text, chunk.bytes, shape_.format,
+                                                           tile_counts);
     PAGERANK_CUDA_LAUNCHED(count_entries);
   }
   scan_counts<<<1, scan_threads, 0, kernels_>>>(tile_counts, tiles, chunk.counts.data(),
@@ -190,8 +234,8 @@ void DeviceTextParser::parse(Chunk& chunk) {
   if (tiles > 0) {
     parse_entries<<<tiles, pieces_per_tile, 0, kernels_>>>(
         text, chunk.bytes, shape_.format, tile_counts,
-        EntryArrays{places_.data(), weights_.data(), room_.entries}, chunk.counts.data(),
-        chunk.unknown.data());
+        EntryArrays{places_.data(), shape_.format.labelled, weights_.data(), room_.entries},
+        chunk.counts.data(), chunk.unknown.data());
     PAGERANK_CUDA_LAUNCHED(parse_entries);
   }
 }
@@ -207,6 +251,8 @@ ChunkParser::Parsed DeviceTextParser::finish_oldest() {
   chunk.parsed.wait();
   const ChunkCounts& counts = counts_[index];
   Parsed parsed{counts.lines, counts.entries, {}};
+  most_entries_ += counts.entries;
+  most_entries_ -= most_good_entries(chunk.bytes);
   if (counts.unknown > 0) {
     parsed.unknown.resize(counts.unknown);
     PAGERANK_CUDA(cudaMemcpyAsync(parsed.unknown.data(), chunk.unknown.data(),
@@ -223,16 +269,24 @@ void DeviceTextParser::insert(std::span<const Known> entries) {
   PAGERANK_CUDA(cudaMemcpyAsync(known.data(), entries.data(), entries.size_bytes(),
                                 cudaMemcpyHostToDevice, repairs_));
   store_entries<<<blocks_for(entries.size(), block_size), block_size, 0, repairs_>>>(
-      known.data(), entries.size(), {places_.data(), weights_.data(), room_.entries});
+      known.data(), entries.size(),
+      {places_.data(), shape_.format.labelled, weights_.data(), room_.entries});
   PAGERANK_CUDA_LAUNCHED(store_entries);
   repairs_.wait();
 }
 
 void DeviceTextParser::require_room(std::uint64_t entries) const {
-  if (entries > room_.entries) throw OutOfMemory(device_name_, room_.needed, room_.available);
+  // Without a header there is room for all good entries, and no more are a matter of memory.
+  if (entries <= room_.entries || !shape_.declares_entries()) return;
+  throw OutOfMemory(memory_.device, room_.needed, room_.available);
 }
 
 DeviceEntries DeviceTextParser::take_entries(std::uint64_t count) {
+  kernels_.wait();
+  return {count, std::move(places_), std::move(weights_)};
+}
+
+LabelledEntries DeviceTextParser::take_labelled_entries(std::uint64_t count) {
   kernels_.wait();
   return {count, std::move(places_), std::move(weights_)};
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gpu/cuda_handles.cuh"
+#include "gpu/device.cuh"
 #include "gpu/device_buffer.cuh"
 #include "gpu/entry_reader.hpp"
 #include "gpu/reader_memory.hpp"
@@ -16,6 +17,21 @@ struct DeviceEntries {
   std::uint64_t count = 0;
   DeviceBuffer<std::uint64_t> places;
   DeviceBuffer<double> weights;  ///< None where the format has none.
+
+  [[nodiscard]] std::size_t bytes() const {
+    return places.size() * sizeof(std::uint64_t) + weights.size() * sizeof(double);
+  }
+};
+
+/// Entries whose rows and columns are labels, in the order of the text.
+struct LabelledEntries {
+  std::uint64_t count = 0;
+  DeviceBuffer<std::uint64_t> labels;  ///< Two an entry, row and column.
+  DeviceBuffer<double> weights;        ///< None where the format has none.
+
+  [[nodiscard]] std::size_t bytes() const {
+    return labels.size() * sizeof(std::uint64_t) + weights.size() * sizeof(double);
+  }
 };
 
 /// What kernels say of a chunk.
@@ -29,13 +45,13 @@ struct ChunkCounts {
 /// does not wait for the kernels.
 class DeviceTextParser final : public ChunkParser {
  public:
-  /// `buffer_bytes`: of a block. Throws OutOfMemory.
+  /// Where a header says how many entries there are, for no more than there is room for, else there
+  /// will be more room as it takes. `buffer_bytes`: of a block. Throws OutOfMemory.
   DeviceTextParser(const EntryTextShape& shape, const EntryRoom& room, std::size_t buffer_bytes,
-                   std::string device_name);
+                   DeviceMemory memory);
   ~DeviceTextParser() override;
 
-  /// What it takes besides the entries.
-  [[nodiscard]] static std::size_t bytes(std::size_t buffer_bytes);
+  [[nodiscard]] static ParserMemory memory(std::size_t buffer_bytes);
 
   [[nodiscard]] std::size_t most_chunks() const override { return chunks_in_flight; }
   [[nodiscard]] std::size_t most_blocks() const override { return blocks_in_chunk; }
@@ -45,8 +61,9 @@ class DeviceTextParser final : public ChunkParser {
   void insert(std::span<const Known> entries) override;
   void require_room(std::uint64_t entries) const override;
 
-  /// All of them, `count` as read_entries() says.
+  /// All of them, `count` as read_entries() says. The one or the other, as the format has it.
   [[nodiscard]] DeviceEntries take_entries(std::uint64_t count);
+  [[nodiscard]] LabelledEntries take_labelled_entries(std::uint64_t count);
 
  private:
   static constexpr std::size_t chunks_in_flight = 3, blocks_in_chunk = 8;
@@ -65,12 +82,19 @@ class DeviceTextParser final : public ChunkParser {
   [[nodiscard]] static constexpr std::size_t most_bytes(std::size_t buffer_bytes) {
     return blocks_in_chunk * (buffer_bytes + 2 * TextRing::padding);
   }
+  /// "1 1\n": lines that are shorter are bad.
+  [[nodiscard]] static constexpr std::uint64_t most_good_entries(std::size_t bytes) {
+    return bytes / 4;
+  }
+  void make_room(std::uint64_t entries);
   void parse_up_to(std::uint64_t end);
   void parse(Chunk& chunk);
 
   EntryTextShape shape_;
-  std::string device_name_;
+  DeviceMemory memory_;
+  std::size_t own_bytes_;
   EntryRoom room_;
+  std::uint64_t most_entries_ = 0;  ///< Of all chunks whose kernels are queued, if they are good.
   Stream copies_, kernels_, repairs_;
   DeviceBuffer<std::uint64_t> places_;
   DeviceBuffer<double> weights_;

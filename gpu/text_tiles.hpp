@@ -45,11 +45,12 @@ namespace detail {
 
 /// Of these lines those that hold an entry, or what should be one.
 [[nodiscard]] PAGERANK_HOST_DEVICE inline std::uint64_t entry_begins(const char* piece,
-                                                                     std::uint64_t begins) {
+                                                                     std::uint64_t begins,
+                                                                     const EntryFormat& format) {
   std::uint64_t entries = 0;
   for (std::uint64_t rest = begins; rest != 0; rest &= rest - 1) {
     const int at = lowest_bit(rest);
-    if (holds_entry(piece + at)) entries |= std::uint64_t{1} << at;
+    if (holds_entry(piece + at, format)) entries |= std::uint64_t{1} << at;
   }
   return entries;
 }

@@ -46,15 +46,42 @@ void EdgeListReader::read_into(LabelledLinks& links, SourceIndex source_index) {
         links.add(block, by_row ? entries.first : entries.second,
                   by_row ? entries.second : entries.first, entries.weights);
       });
-  if (ledger.entries() == 0) {
-    throw ParseError(text_.source().name(), std::max<std::uint64_t>(ledger.lines(), 1),
-                     ParseFault::no_links, "");
-  }
+  require_links(ledger);
+  name_too_many_nodes([&] { links.number_nodes(threads_); });
+}
+
+void EdgeListReader::require_links(const BlockLedger& ledger) const {
+  if (ledger.entries() > 0) return;
+  throw ParseError(text_.source().name(), std::max<std::uint64_t>(ledger.lines(), 1),
+                   ParseFault::no_links, "");
+}
+
+template <class Action>
+void EdgeListReader::name_too_many_nodes(Action action) const {
   try {
-    links.number_nodes(threads_);
+    action();
   } catch (const std::length_error& error) {
     throw InputError(text_.source().name() + ": " + error.what());
   }
+}
+
+void EdgeListBlocks::close() const {
+  TextBlocks::close();
+  reader_.require_links(ledger());
+}
+
+void EdgeListBlocks::require_nodes(std::uint64_t count) const {
+  reader_.name_too_many_nodes([count] { require_node_count(count); });
+}
+
+std::optional<TextBlocks::AnyEntry> EdgeListBlocks::entry_on(std::string_view line) const {
+  return parse_link_line(line, reader_.columns_);
+}
+
+void EdgeListBlocks::parse_into(BlockLedger& ledger, const LineBlock& block) const {
+  LinkEntries entries;
+  if (!block.error) parse_links(block.view(), reader_.columns_, entries);
+  ledger.finish(block.index, entries, block.error);
 }
 
 LabelledEdgeList read_edge_list(ByteSource& source, SourceIndex source_index,

@@ -5,6 +5,7 @@
 #include "io/byte_source.hpp"
 #include "io/edge_list_lines.hpp"
 #include "io/graph_text.hpp"
+#include "io/text_blocks.hpp"
 
 namespace pagerank::io {
 
@@ -27,10 +28,36 @@ class EdgeListReader {
   /// too many.
   void read_into(LabelledLinks& links, SourceIndex source_index);
 
+  /// What lines hold.
+  [[nodiscard]] LinkColumns columns() const { return columns_; }
+
  private:
+  friend class EdgeListBlocks;
+
+  void require_links(const BlockLedger& ledger) const;
+  /// Does something and says of which file it says that nodes are too many.
+  template <class Action>
+  void name_too_many_nodes(Action action) const;
+
   GraphText text_;
   int threads_;
   LinkColumns columns_ = LinkColumns::ids;
+};
+
+/// The lines from the first link on for a parser that is elsewhere.
+class EdgeListBlocks final : public TextBlocks {
+ public:
+  /// The reader, which has read nothing but what its constructor reads, outlives this.
+  explicit EdgeListBlocks(EdgeListReader& reader) : TextBlocks(reader.text_), reader_(reader) {}
+
+  void close() const override;
+  void require_nodes(std::uint64_t count) const override;
+
+ private:
+  [[nodiscard]] std::optional<AnyEntry> entry_on(std::string_view line) const override;
+  void parse_into(BlockLedger& ledger, const LineBlock& block) const override;
+
+  const EdgeListReader& reader_;
 };
 
 struct LabelledEdgeList {

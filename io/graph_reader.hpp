@@ -22,10 +22,11 @@ class GraphReader {
   /// Reads the header. Throws as the format's reader does, here and below.
   GraphReader(ByteSource& source, GraphFormat format, const ReadOptions& options = {});
 
-  /// For a parser that is elsewhere, instead of read(): null if the file is of another format.
+  /// For a parser that is elsewhere, instead of read(): null if the file is of the other format.
   [[nodiscard]] MatrixMarketReader* matrix_market() {
     return matrix_market_ ? &*matrix_market_ : nullptr;
   }
+  [[nodiscard]] EdgeListReader* edge_list() { return edge_list_ ? &*edge_list_ : nullptr; }
 
   [[nodiscard]] bool weighted() const;
   [[nodiscard]] bool symmetric() const;

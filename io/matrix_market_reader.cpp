@@ -79,33 +79,16 @@ EdgeList MatrixMarketReader::read_edges(SourceIndex source_index) {
   return edges;
 }
 
-std::optional<LineBlock> MatrixMarketBlocks::next(const LineBlocks::BufferOf& buffer_of) {
-  std::optional<LineBlock> block = reader_.text_.next_block(buffer_of);
-  if (block && !block->text.empty() && block->text.back() != '\n') {
-    without_newline_ = block->index;
-  }
-  return block;
+std::optional<TextBlocks::AnyEntry> MatrixMarketBlocks::entry_on(std::string_view line) const {
+  const std::optional<MatrixEntry> entry = parse_entry_line(line, header_);
+  if (!entry) return std::nullopt;
+  return AnyEntry{entry->first, entry->second, entry->weight};
 }
 
-std::optional<MatrixEntry> MatrixMarketBlocks::parse_line(std::string_view line) const {
-  try {
-    return parse_entry_line(line, reader_.header_);
-  } catch (const LineFault&) {
-    return std::nullopt;
-  }
-}
-
-void MatrixMarketBlocks::inspect(const LineBlock& block) {
+void MatrixMarketBlocks::parse_into(BlockLedger& ledger, const LineBlock& block) const {
   MatrixEntries entries;
-  std::string_view text = block.view();
-  if (block.index == without_newline_ && text.ends_with('\n')) text.remove_suffix(1);
-  if (!block.error) parse_entries(text, reader_.header_, entries);
-  ledger_.finish(block.index, entries, block.error);
-  if (ledger_.stopped()) close();
-}
-
-void MatrixMarketBlocks::close() const {
-  reader_.text_.name_faults([this] { ledger_.close(); });
+  if (!block.error) parse_entries(block.view(), header_, entries);
+  ledger.finish(block.index, entries, block.error);
 }
 
 MatrixMarketGraph read_matrix_market(ByteSource& source, SourceIndex source_index,

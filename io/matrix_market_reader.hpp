@@ -1,7 +1,5 @@
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -11,6 +9,7 @@
 #include "io/graph_text.hpp"
 #include "io/matrix_market_entries.hpp"
 #include "io/matrix_market_header.hpp"
+#include "io/text_blocks.hpp"
 
 namespace pagerank::io {
 
@@ -46,36 +45,18 @@ class MatrixMarketReader {
   MatrixMarketHeader header_;
 };
 
-/// The lines behind the header for a parser that is elsewhere: it takes blocks, from several
-/// threads, and says for each, in their order, what it made of it or that it is to be looked at
-/// here. Errors are those of MatrixMarketReader::read_into().
-class MatrixMarketBlocks {
+/// The lines behind the header for a parser that is elsewhere.
+class MatrixMarketBlocks final : public TextBlocks {
  public:
   /// The reader, which has read nothing but its header, outlives this.
   explicit MatrixMarketBlocks(MatrixMarketReader& reader)
-      : reader_(reader), ledger_(reader.text_.ledger(reader.header_.entries)) {}
-
-  [[nodiscard]] std::optional<LineBlock> next(const LineBlocks::BufferOf& buffer_of);
-  [[nodiscard]] std::size_t first_block() const { return reader_.text_.first_block(); }
-
-  /// The entry on a line (without its newline); nothing if it is bad. From several threads.
-  [[nodiscard]] std::optional<MatrixEntry> parse_line(std::string_view line) const;
-
-  /// So many lines were found in the block, all good, and so many entries.
-  void accept(std::size_t block, std::uint64_t lines, std::uint64_t entries) noexcept {
-    ledger_.finish(block, lines, entries);
-  }
-  /// Parses the block here, or takes the error that it came with. Throws what is wrong with the
-  /// text up to its end. A newline behind a last line that came without one is none of its own.
-  void inspect(const LineBlock& block);
-
-  /// After the last block: throws what is wrong with the text.
-  void close() const;
+      : TextBlocks(reader.text_, reader.header_.entries), header_(reader.header_) {}
 
  private:
-  MatrixMarketReader& reader_;
-  BlockLedger ledger_;
-  std::atomic<std::size_t> without_newline_ = SIZE_MAX;  ///< The block whose last line has none.
+  [[nodiscard]] std::optional<AnyEntry> entry_on(std::string_view line) const override;
+  void parse_into(BlockLedger& ledger, const LineBlock& block) const override;
+
+  const MatrixMarketHeader& header_;
 };
 
 struct MatrixMarketGraph {

@@ -51,6 +51,20 @@ std::string ring_with_chords(std::uint64_t nodes, const std::string& field, bool
   return text;
 }
 
+/// The same as an edge list, its nodes called `factor` times their numbers.
+std::string ring_edge_list(std::uint64_t nodes, std::uint64_t factor, bool weighted) {
+  std::string text = "# a ring with chords\n";
+  for (std::uint64_t i = 0; i < nodes; ++i) {
+    for (const std::uint64_t target : {(i + 1) % nodes, (i * 7 + 3) % nodes}) {
+      text += std::to_string(i * factor);
+      text += '\t';
+      text += std::to_string(target * factor);
+      text += weighted ? "\t2.5\n" : "\n";
+    }
+  }
+  return text;
+}
+
 /// Large enough that one thread of the host would leave it to the GPU.
 constexpr std::uint64_t many_nodes = 700'000;
 
@@ -91,6 +105,42 @@ TEST_CASE("the GPU's reader exits 5 with needed and available bytes, and reads w
   }
 }
 
+TEST_CASE("edge lists too are read by the GPU within --gpu-memory, or refused with both numbers") {
+  if (!has_gpu()) return;
+  const TemporaryDirectory files;
+  const std::string file = (files / "g.txt").string(), stream = (files / "g.txt.gz").string();
+  for (const std::uint64_t factor : {std::uint64_t{1}, std::uint64_t{0x9E3779B97F4A7C15}}) {
+    for (const bool weighted : {false, true}) {
+      CAPTURE(factor);
+      CAPTURE(weighted);
+      const std::string text = ring_edge_list(20'000, factor, weighted);
+      write_file(file, text);
+      write_gzip_file(stream, text);
+      for (const std::string& graph : {file, stream}) {
+        CAPTURE(graph);
+        const std::vector<std::string> asked = {graph, "--quiet", "--reader", "device"};
+        RunResult run = run_pagerank(with(asked, "--gpu-memory", "1M"));
+        CHECK(run.status == 5);
+        CHECK(run.out.empty());
+        CHECK(bytes_in(run.err).available == 1 << 20);
+        // How many links there are, how their labels lie and how many nodes they name is known one
+        // after the other.
+        std::uint64_t given = 1 << 20;
+        for (int refusals = 1; run.status == 5; ++refusals) {
+          const std::uint64_t needed = bytes_in(run.err).needed;
+          REQUIRE(needed > given);
+          REQUIRE(refusals < 20);
+          given = needed;
+          run = run_pagerank(with(asked, "--gpu-memory", std::to_string(given)));
+        }
+        CHECK(run.status == 0);
+        CHECK(given > 40'000 * 20);
+        CHECK(given < 1 << 30);
+      }
+    }
+  }
+}
+
 TEST_CASE("a stream that claims more entries than any GPU holds is refused for those it lacks") {
   if (!has_gpu()) return;
   const std::string text =
@@ -106,34 +156,39 @@ TEST_CASE("a stream that claims more entries than any GPU holds is refused for t
 TEST_CASE("--reader auto leaves a text that the GPU has no memory for to the host") {
   if (!has_gpu()) return;
   const TemporaryDirectory files;
-  const std::string graph = (files / "g.mtx").string(), report = (files / "r.json").string();
-  write_file(graph, ring_with_chords(many_nodes, "pattern", false));
-  REQUIRE(fs::file_size(graph) > 13 << 20);
-  const std::vector<std::string> asked = {graph,      "--threads", "1",   "--kernel",
-                                          "balanced", "--report",  report};
-  const auto reader_of = [&] { return nlohmann::json::parse(read_file(report))["reader"]; };
+  const std::string report = (files / "r.json").string();
+  for (const char* const name : {"g.mtx", "g.txt"}) {
+    CAPTURE(name);
+    const std::string graph = (files / name).string();
+    write_file(graph, graph.ends_with(".mtx") ? ring_with_chords(many_nodes, "pattern", false)
+                                              : ring_edge_list(many_nodes, 3, false));
+    REQUIRE(fs::file_size(graph) > 13 << 20);
+    const std::vector<std::string> asked = {graph,      "--threads", "1",   "--kernel",
+                                            "balanced", "--report",  report};
+    const auto reader_of = [&] { return nlohmann::json::parse(read_file(report))["reader"]; };
 
-  const RunResult plenty = run_pagerank(asked);
-  CHECK(plenty.status == 0);
-  CHECK(reader_of() == "device");
-  CHECK_FALSE(has(plenty.err, "the host reads"));
+    const RunResult plenty = run_pagerank(asked);
+    CHECK(plenty.status == 0);
+    CHECK(reader_of() == "device");
+    CHECK_FALSE(has(plenty.err, "the host reads"));
 
-  // Buffers for text alone are more than this, the graph is not.
-  const RunResult little = run_pagerank(with(asked, "--gpu-memory", "100M"));
-  CHECK(little.status == 0);
-  CHECK(reader_of() == "host");
-  CHECK(has(little.err, "the host reads the text: not enough memory on "));
-  CHECK(bytes_in(little.err).available == 100 << 20);
-  CHECK(bytes_in(little.err).needed > 100 << 20);
-  CHECK(has(little.err, "engine: gpu"));
-  CHECK(little.out == plenty.out);
+    // Buffers for text alone are more than this, the graph is not.
+    const RunResult little = run_pagerank(with(asked, "--gpu-memory", "100M"));
+    CHECK(little.status == 0);
+    CHECK(reader_of() == "host");
+    CHECK(has(little.err, "the host reads the text: not enough memory on "));
+    CHECK(bytes_in(little.err).available == 100 << 20);
+    CHECK(bytes_in(little.err).needed > 100 << 20);
+    CHECK(has(little.err, "engine: gpu"));
+    CHECK(little.out == plenty.out);
 
-  // Nor is the graph.
-  const RunResult less = run_pagerank(with(asked, "--gpu-memory", "1M"));
-  CHECK(less.status == 0);
-  CHECK(reader_of() == "host");
-  CHECK(has(less.err, "the host reads the text: "));
-  CHECK(has(less.err, "ranking on the CPU"));
+    // Nor is the graph.
+    const RunResult less = run_pagerank(with(asked, "--gpu-memory", "1M"));
+    CHECK(less.status == 0);
+    CHECK(reader_of() == "host");
+    CHECK(has(less.err, "the host reads the text: "));
+    CHECK(has(less.err, "ranking on the CPU"));
+  }
 }
 
 TEST_CASE("the GPU's engine keeps to --gpu-memory: exit 5 where it was asked for by name") {

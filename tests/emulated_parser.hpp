@@ -8,6 +8,7 @@
 #include "core/edge_list.hpp"
 #include "gpu/entry_reader.hpp"
 #include "gpu/text_tiles.hpp"
+#include "io/edge_list_reader.hpp"
 
 namespace pagerank::tests {
 
@@ -17,10 +18,7 @@ class EmulatedParser final : public gpu::ChunkParser {
  public:
   /// Unless it `knows` lines they are all left to the source.
   EmulatedParser(const gpu::EntryTextShape& shape, SourceIndex source_index, bool knows = true)
-      : shape_(shape), by_row_(source_index == SourceIndex::row), knows_(knows) {
-    edges_.node_count = shape.format.node_count;
-    edges_.undirected = shape.symmetric;
-  }
+      : shape_(shape), by_row_(source_index == SourceIndex::row), knows_(knows) {}
 
   [[nodiscard]] std::size_t most_chunks() const override { return 2; }
   [[nodiscard]] std::size_t most_blocks() const override { return 3; }
@@ -49,7 +47,23 @@ class EmulatedParser final : public gpu::ChunkParser {
   }
   void require_room(std::uint64_t) const override {}
 
-  [[nodiscard]] EdgeList take_edges() { return std::move(edges_); }
+  /// All entries, where rows and columns are counted,
+  [[nodiscard]] EdgeList take_edges() {
+    EdgeList edges;
+    edges.node_count = shape_.format.node_count;
+    edges.undirected = shape_.symmetric;
+    for (const std::uint64_t node : sources_) edges.sources.push_back(static_cast<NodeId>(node));
+    for (const std::uint64_t node : targets_) edges.targets.push_back(static_cast<NodeId>(node));
+    edges.weights = std::move(weights_);
+    return edges;
+  }
+  /// and where they are labels: the host numbers the nodes.
+  [[nodiscard]] io::LabelledEdgeList take_labelled_edges() {
+    LabelledLinks links;
+    links.add(0, sources_, targets_, weights_);
+    links.number_nodes();
+    return {links.take_edges(), links.take_labels()};
+  }
 
  private:
   void parse_tile(const char* text, std::uint32_t tile, std::uint32_t bytes, Parsed& parsed) {
@@ -57,7 +71,7 @@ class EmulatedParser final : public gpu::ChunkParser {
       const std::uint32_t piece = tile + thread * gpu::piece_bytes;
       const std::uint64_t lines = gpu::line_begins(text, piece, bytes);
       parsed.lines += static_cast<std::uint32_t>(__builtin_popcountll(lines));
-      for (std::uint64_t rest = gpu::entry_begins(text + piece, lines); rest != 0;
+      for (std::uint64_t rest = gpu::entry_begins(text + piece, lines, shape_.format); rest != 0;
            rest &= rest - 1) {
         const std::uint32_t begin = piece + static_cast<std::uint32_t>(lowest_bit(rest));
         gpu::ParsedEntry entry{};
@@ -74,19 +88,20 @@ class EmulatedParser final : public gpu::ChunkParser {
 
   void store(std::uint64_t place, const gpu::ParsedEntry& entry) {
     const bool weighted = shape_.format.weights != gpu::EntryFormat::Weights::none;
-    if (place >= edges_.sources.size()) {
-      edges_.sources.resize(place + 1);
-      edges_.targets.resize(place + 1);
-      edges_.weights.resize(weighted ? place + 1 : 0);
+    if (place >= sources_.size()) {
+      sources_.resize(place + 1);
+      targets_.resize(place + 1);
+      weights_.resize(weighted ? place + 1 : 0);
     }
-    edges_.sources[place] = by_row_ ? entry.row : entry.column;
-    edges_.targets[place] = by_row_ ? entry.column : entry.row;
-    if (weighted) edges_.weights[place] = entry.weight;
+    sources_[place] = by_row_ ? entry.row : entry.column;
+    targets_[place] = by_row_ ? entry.column : entry.row;
+    if (weighted) weights_[place] = entry.weight;
   }
 
   gpu::EntryTextShape shape_;
   bool by_row_, knows_;
-  EdgeList edges_;
+  Array<std::uint64_t> sources_, targets_;
+  Array<double> weights_;
   std::deque<Parsed> chunks_;
   std::uint64_t submitted_ = 0;  ///< Entries.
 };

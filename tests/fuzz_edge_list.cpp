@@ -1,9 +1,12 @@
 // A libFuzzer target: any bytes as an edge list. The parallel reader must give what the simple one
-// does, links, labels or message, and the matrix must be that of the links.
+// does, links, labels or message, so must the GPU's with the host in the GPU's place, and the
+// matrix must be that of the links.
 #include <cstdint>
 #include <string>
 
+#include "app/text_source.hpp"
 #include "io/graph_reader.hpp"
+#include "tests/emulated_parser.hpp"
 #include "tests/fuzz_support.hpp"
 #include "tests/simple_reader.hpp"
 
@@ -18,6 +21,16 @@ void compare_matrices(const std::string& path, const io::ReadOptions& options, E
   reader.read(SourceIndex::row);
   const TransitionMatrix expected = make_transition_matrix(std::move(edges), 1);
   require(same_bits(reader.build(), expected), "the matrices differ", "", "");
+}
+
+io::LabelledEdgeList emulated_read(const std::string& path, const io::ReadOptions& options) {
+  io::ByteSource source(path);
+  io::EdgeListReader reader(source, options);
+  app::TextSource entries(reader);
+  gpu::TextRing ring(entries, options.threads, 2);
+  EmulatedParser parser(entries.shape(), SourceIndex::row);
+  gpu::read_entries(entries, ring, parser, options.threads);
+  return parser.take_labelled_edges();
 }
 
 }  // namespace
@@ -35,6 +48,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (is_compressed(text)) return 0;
   const auto expected = outcome_of([&] { return simple_read_edges(text, path, SourceIndex::row); });
   require(same(found, expected), "the readers differ", expected.error, found.error);
+  const auto emulated = outcome_of([&] { return emulated_read(path, options); });
+  require(same(emulated, expected), "the GPU's reader differs", expected.error, emulated.error);
   if (expected.error.empty()) compare_matrices(path, options, expected.graph.edges);
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "app/matrix_market_source.hpp"
+#include "app/text_source.hpp"
 #include "core/transition_builder.hpp"
 #include "io/matrix_market_reader.hpp"
 #include "tests/emulated_parser.hpp"
@@ -30,7 +30,7 @@ void compare_matrices(const std::string& path, const io::ReadOptions& options, E
 io::MatrixMarketGraph emulated_read(const std::string& path, const io::ReadOptions& options) {
   io::ByteSource source(path);
   io::MatrixMarketReader reader(source, options);
-  app::MatrixMarketSource entries(reader);
+  app::TextSource entries(reader);
   gpu::TextRing ring(entries, options.threads, 2);
   EmulatedParser parser(entries.shape(), SourceIndex::row);
   gpu::read_entries(entries, ring, parser, options.threads);

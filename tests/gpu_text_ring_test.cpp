@@ -40,6 +40,7 @@ class NumberSource final : public gpu::EntrySource {
   void accept(std::size_t, std::uint64_t, std::uint64_t) override {}
   void inspect(const gpu::TextBlock&) override {}
   void close() override {}
+  void require_nodes(std::uint64_t) const override {}
 
  private:
   std::size_t blocks_, fails_at_;

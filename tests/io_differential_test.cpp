@@ -6,7 +6,7 @@
 #include <array>
 #include <random>
 
-#include "app/matrix_market_source.hpp"
+#include "app/text_source.hpp"
 #include "gpu/device_reader.hpp"
 #include "gpu/entry_reader.hpp"
 #include "gpu/pagerank.hpp"
@@ -41,7 +41,7 @@ template <bool knows>
 struct EmulatedReadersThat : MatrixMarketReaders {
   static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
     io::MatrixMarketReader reader(source, options);
-    app::MatrixMarketSource entries(reader);
+    app::TextSource entries(reader);
     gpu::TextRing ring(entries, options.threads, 4);
     EmulatedParser parser(entries.shape(), SourceIndex::row, knows);
     gpu::read_entries(entries, ring, parser, options.threads);
@@ -52,17 +52,6 @@ struct EmulatedReadersThat : MatrixMarketReaders {
 using EmulatedReaders = EmulatedReadersThat<true>;
 using IgnorantReaders = EmulatedReadersThat<false>;
 
-/// The GPU's reader.
-struct DeviceReaders : MatrixMarketReaders {
-  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
-    io::MatrixMarketReader reader(source, options);
-    app::MatrixMarketSource entries(reader);
-    gpu::DeviceReader device(entries, {.threads = options.threads});
-    device.read();
-    return {reader.header(), device.download_edges(SourceIndex::row)};
-  }
-};
-
 struct EdgeListReaders {
   using Graph = io::LabelledEdgeList;
   static constexpr const char* corpus = "tests/data/edge_lists";
@@ -71,6 +60,43 @@ struct EdgeListReaders {
   }
   static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
     return io::read_edge_list(source, SourceIndex::row, options);
+  }
+};
+
+/// The same for edge lists.
+template <bool knows>
+struct EmulatedEdgeListReadersThat : EdgeListReaders {
+  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
+    io::EdgeListReader reader(source, options);
+    app::TextSource entries(reader);
+    gpu::TextRing ring(entries, options.threads, 4);
+    EmulatedParser parser(entries.shape(), SourceIndex::row, knows);
+    gpu::read_entries(entries, ring, parser, options.threads);
+    return parser.take_labelled_edges();
+  }
+};
+
+using EmulatedEdgeListReaders = EmulatedEdgeListReadersThat<true>;
+using IgnorantEdgeListReaders = EmulatedEdgeListReadersThat<false>;
+
+/// The GPU's readers.
+struct DeviceReaders : MatrixMarketReaders {
+  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
+    io::MatrixMarketReader reader(source, options);
+    app::TextSource entries(reader);
+    gpu::DeviceReader device(entries, {.threads = options.threads});
+    device.read();
+    return {reader.header(), device.download_edges(SourceIndex::row)};
+  }
+};
+
+struct DeviceEdgeListReaders : EdgeListReaders {
+  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
+    io::EdgeListReader reader(source, options);
+    app::TextSource entries(reader);
+    gpu::DeviceReader device(entries, {.threads = options.threads});
+    device.read();
+    return {device.download_edges(SourceIndex::row), device.take_labels()};
   }
 };
 
@@ -111,8 +137,6 @@ class BothReaders {
   std::string text_;
   ReadOutcome<typename Readers::Graph> expected_;
 };
-
-using EdgeListBoth = BothReaders<EdgeListReaders>;
 
 /// The texts of all files below a directory.
 std::vector<std::string> texts_of(const char* directory) {
@@ -219,7 +243,8 @@ std::string mutate(std::string text, Random& random) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("both readers agree on every conformance file, for all block sizes and threads",
-                   Readers, MatrixMarketReaders, EmulatedReaders, EdgeListReaders) {
+                   Readers, MatrixMarketReaders, EmulatedReaders, EdgeListReaders,
+                   EmulatedEdgeListReaders) {
   for (const std::string& text : texts_of(Readers::corpus)) {
     BothReaders<Readers> readers(text);
     for (const std::size_t block_bytes : block_sizes) {
@@ -231,7 +256,7 @@ TEST_CASE_TEMPLATE("both readers agree on every conformance file, for all block 
 }
 
 TEST_CASE_TEMPLATE("both readers agree on mutations of the conformance files", Readers,
-                   MatrixMarketReaders, EmulatedReaders, EdgeListReaders) {
+                   MatrixMarketReaders, EmulatedReaders, EdgeListReaders, EmulatedEdgeListReaders) {
   Random random(20);
   const std::vector<std::string> texts = texts_of(Readers::corpus);
   int refused = 0, read = 0;
@@ -279,7 +304,9 @@ TEST_CASE_TEMPLATE("both readers agree on long files and mutations of them", Rea
   }
 }
 
-TEST_CASE("both readers agree on long edge lists and mutations of them") {
+TEST_CASE_TEMPLATE("both readers agree on long edge lists and mutations of them", Readers,
+                   EdgeListReaders, EmulatedEdgeListReaders, IgnorantEdgeListReaders) {
+  using EdgeListBoth = BothReaders<Readers>;
   Random random(23);
   for (const std::uint64_t range : {std::uint64_t{500}, std::uint64_t{1} << 33, std::uint64_t{0}}) {
     for (const int columns : {2, 3, 4}) {
@@ -394,7 +421,9 @@ TEST_CASE_TEMPLATE("of several bad lines the first is reported, whoever meets it
   }
 }
 
-TEST_CASE("of several bad links the first is reported, whoever meets it") {
+TEST_CASE_TEMPLATE("of several bad links the first is reported, whoever meets it", Readers,
+                   EdgeListReaders, EmulatedEdgeListReaders) {
+  using EdgeListBoth = BothReaders<Readers>;
   std::string text = "# a comment\n";
   for (int e = 0; e < 3000; ++e) text += e % 7 == 5 ? "1 x\n" : "1 2\n";
   EdgeListBoth readers(text);
@@ -404,7 +433,9 @@ TEST_CASE("of several bad links the first is reported, whoever meets it") {
   }
 }
 
-TEST_CASE("comments of an edge list may be longer than any block, its links may not") {
+TEST_CASE_TEMPLATE("comments of an edge list may be longer than any block, its links may not",
+                   Readers, EdgeListReaders, EmulatedEdgeListReaders) {
+  using EdgeListBoth = BothReaders<Readers>;
   constexpr std::size_t longest = io::LineBlocks::longest_line;
   const std::string comment = "# " + std::string(3 * longest, 'c') + "\n";
   std::string between = comment, before_bad = "1 2\n";
@@ -425,14 +456,15 @@ TEST_SUITE_END();
 
 TEST_SUITE_BEGIN("gpu");
 
-TEST_CASE(
-    "the GPU's reader agrees with the simple one on conformance files and mutations of them") {
+TEST_CASE_TEMPLATE(
+    "the GPU's reader agrees with the simple one on conformance files and mutations of them",
+    Readers, DeviceReaders, DeviceEdgeListReaders) {
   if (!has_gpu()) return;
   Random random(25);
-  const std::vector<std::string> texts = texts_of(DeviceReaders::corpus);
+  const std::vector<std::string> texts = texts_of(Readers::corpus);
   for (int round = 0; round < 4; ++round) {
     for (const std::string& text : texts) {
-      BothReaders<DeviceReaders> readers(round == 0 ? text : mutate(text, random));
+      BothReaders<Readers> readers(round == 0 ? text : mutate(text, random));
       for (const std::size_t block_bytes :
            {std::size_t{64}, round == 0 ? std::size_t{1} : std::size_t{1} << 20}) {
         readers.check({.threads = 4, .block_bytes = block_bytes}, random() % 4 == 0);
@@ -452,6 +484,117 @@ TEST_CASE("the GPU's reader agrees with the simple one on long files and mutatio
         readers.check({.threads = 6, .block_bytes = block_bytes}, random() % 8 == 0);
       }
     }
+  }
+}
+
+TEST_CASE("the GPU's reader agrees with the simple one on long edge lists") {
+  if (!has_gpu()) return;
+  Random random(29);
+  for (const std::uint64_t range : {std::uint64_t{500}, std::uint64_t{1} << 33, std::uint64_t{0}}) {
+    for (const int columns : {2, 3, 4}) {
+      const std::string text = long_edge_list(columns, range, random);
+      for (int round = 0; round < 12; ++round) {
+        BothReaders<DeviceEdgeListReaders> readers(round == 0 ? text : mutate(text, random));
+        for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes.back()}) {
+          for (const bool streamed : {false, true}) {  // memory grows with what comes
+            readers.check({.threads = 6, .block_bytes = block_bytes}, streamed);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Edge lists whose labels lie in all ways that the GPU tells apart.
+std::vector<std::string> numbering_texts() {
+  std::vector<std::string> texts = {
+      "1 1\n",
+      "1 2\n2 3\n",
+      "2 3\n3 2\n",
+      "0 1\n1 2\n",
+      "5 6\n6 7\n7 5\n",
+      "0 63\n64 65\n127 128\n",
+      "18446744073709551615 18446744073709551614\n",
+      "18446744073709551615 18446744073709551551\n18446744073709551552 18446744073709551613\n",
+      "18446744073709551615 0\n",
+      "0 8388623\n",  // the farthest that counts as close of one link,
+      "0 8388624\n",  // and the next
+      "7 8388630\n",
+      "7 8388631\n"};
+  for (const std::uint64_t factor : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{1} << 40}) {
+    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 33}) {
+      std::string text;
+      for (std::uint64_t i = 0; i < 100'000; ++i) {
+        text += std::to_string(first + i * i % 50'021 * factor);
+        text += '\t';
+        text += std::to_string(first + i % 50'021 * factor);
+        text += '\n';
+      }
+      texts.push_back(std::move(text));
+    }
+  }
+  return texts;
+}
+
+TEST_CASE("the GPU numbers nodes as the host does, however their labels lie") {
+  if (!has_gpu()) return;
+  for (const std::string& text : numbering_texts()) {
+    BothReaders<DeviceEdgeListReaders> readers(text);
+    CHECK_FALSE(readers.refused());
+    readers.check({.threads = 3}, false);
+    readers.check({.threads = 3}, true);
+  }
+}
+
+/// A text whose nodes are too many from a few on.
+class FewNodes final : public gpu::EntrySource {
+ public:
+  FewNodes(gpu::EntrySource& source, std::uint64_t most) : source_(source), most_(most) {}
+
+  [[nodiscard]] gpu::EntryTextShape shape() const override { return source_.shape(); }
+  [[nodiscard]] std::size_t buffer_bytes() const override { return source_.buffer_bytes(); }
+  [[nodiscard]] std::optional<gpu::TextBlock> next(const BufferOf& buffer_of) override {
+    return source_.next(buffer_of);
+  }
+  [[nodiscard]] std::optional<gpu::ParsedEntry> parse_line(std::string_view line) const override {
+    return source_.parse_line(line);
+  }
+  void accept(std::size_t block, std::uint64_t lines, std::uint64_t entries) override {
+    source_.accept(block, lines, entries);
+  }
+  void inspect(const gpu::TextBlock& block) override { source_.inspect(block); }
+  void close() override { source_.close(); }
+  void require_nodes(std::uint64_t count) const override { require_node_count(count, most_); }
+
+ private:
+  gpu::EntrySource& source_;
+  std::uint64_t most_;
+};
+
+TEST_CASE("more nodes than can be held are refused by the GPU's reader, and too little memory") {
+  if (!has_gpu()) return;
+  const TemporaryDirectory files;
+  const std::string path = (files / "graph").string();
+  for (const char* const text : {"1 2\n3 9\n9 8\n", "1 2\n3 1152921504606846976\n3 8\n"}) {
+    write_file(path, text);
+    for (const std::uint64_t most : {std::uint64_t{5}, std::uint64_t{4}}) {
+      io::ByteSource source(path);
+      io::EdgeListReader reader(source);
+      app::TextSource entries(reader);
+      FewNodes few(entries, most);
+      gpu::DeviceReader device(few, {});
+      if (most == 5) {
+        CHECK_NOTHROW(device.read());
+      } else {
+        CHECK_THROWS_WITH_AS(device.read(), "more nodes than the 4 that can be held",
+                             std::length_error);
+      }
+    }
+    io::ByteSource source(path);
+    io::EdgeListReader reader(source);
+    app::TextSource entries(reader);
+    gpu::DeviceReader device(entries, {.memory_limit = 1000});
+    CHECK_THROWS_AS(device.read(), OutOfMemory);
   }
 }
 
@@ -512,7 +655,7 @@ TEST_CASE("the matrix that the GPU builds is that of the simple reader's edges, 
       write_file(path, text);
       io::ByteSource source(path);
       io::MatrixMarketReader reader(source);
-      app::MatrixMarketSource entries(reader);
+      app::TextSource entries(reader);
       gpu::DeviceReader device(entries, {});
       device.read();
       const gpu::DeviceMatrix matrix = device.build(source_index);
@@ -524,6 +667,35 @@ TEST_CASE("the matrix that the GPU builds is that of the simple reader's edges, 
     }
   }
   CHECK(built > 40);
+}
+
+TEST_CASE("the matrix that the GPU builds of an edge list is that of the simple reader's links") {
+  if (!has_gpu()) return;
+  Random random(30);
+  const TemporaryDirectory files;
+  const std::string path = (files / "graph").string();
+  std::vector<std::string> texts = numbering_texts();
+  for (const int columns : {2, 3, 4}) {
+    for (const std::uint64_t range : {std::uint64_t{500}, std::uint64_t{0}}) {
+      texts.push_back(long_edge_list(columns, range, random));
+    }
+  }
+  for (const std::string& text : texts) {
+    write_file(path, text);
+    for (const SourceIndex source_index : {SourceIndex::row, SourceIndex::column}) {
+      const io::LabelledEdgeList simple = simple_read_edges(text, path, source_index);
+      io::ByteSource source(path);
+      io::EdgeListReader reader(source);
+      app::TextSource entries(reader);
+      gpu::DeviceReader device(entries, {});
+      device.read();
+      CAPTURE(text.substr(0, 200));
+      CHECK(device.entry_count() == simple.edges.entry_count());
+      const TransitionMatrix expected = make_transition_matrix(simple.edges);
+      CHECK(same_bits(device.build(source_index).download(), expected));
+      CHECK(same_bits(device.take_labels(), simple.labels));
+    }
+  }
 }
 
 TEST_SUITE_END();

@@ -327,6 +327,17 @@ TEST_CASE("more nodes than can be held are refused, however they are numbered") 
   }
 }
 
+TEST_CASE("a parser that is elsewhere hears of too many nodes as the reader's user does") {
+  const std::string name = (corpus() / "valid/one_link.edgelist").string();
+  io::ByteSource source(name);
+  io::EdgeListReader reader(source);
+  const io::EdgeListBlocks blocks(reader);
+  CHECK_NOTHROW(blocks.require_nodes(max_node_count));
+  CHECK_THROWS_WITH_AS(blocks.require_nodes(max_node_count + 1),
+                       (name + ": more nodes than the 4294967294 that can be held").c_str(),
+                       io::InputError);
+}
+
 TEST_CASE("a file's format is told by its banner, its name and its first line") {
   using io::GraphFormat;
   const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n";

@@ -53,8 +53,8 @@ po::options_description visible_options() {
       ("solves", number("N", 1), "solves that kernel auto of solve reckons with")        //
       ("loop", text("WHERE", "device"), "where solve decides to go on: device or host")  //
       ("reader", text("R", "host"),
-       "load: host, or device: the GPU's reader (Matrix Market files) and the bus beside it")  //
-      ("device", number("N", 0), "the GPU to use")                                             //
+       "load: host, or device: the GPU's reader too, and the bus beside it")  //
+      ("device", number("N", 0), "the GPU to use")                            //
       ("threads", number("N", 0),
        "threads of generators, reading, builds and the CPU engine, 0: all cores");
   output.add_options()                                           //

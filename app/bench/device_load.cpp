@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "app/bench/benchmarks.hpp"
-#include "app/matrix_market_source.hpp"
-#include "app/options.hpp"
+#include "app/text_source.hpp"
 #include "core/pagerank.hpp"
 #include "gpu/device_reader.hpp"
 #include "io/byte_source.hpp"
@@ -54,13 +53,9 @@ void DeviceLoad::load(Samples& samples, const TransitionMatrix* expected) {
   const Clock::time_point begin = Clock::now();
   io::ByteSource source(path_);
   const io::GraphFormat format = io::format_of(source, path_);
-  if (format != io::GraphFormat::matrix_market) {
-    throw UsageError("--reader device: " + path_ +
-                     " is an edge list, which only the host can read");
-  }
   io::GraphReader reader(source, format, {.threads = options_.threads});
-  MatrixMarketSource entries(*reader.matrix_market());
-  gpu::DeviceReader device(entries, {.device = options_.device, .threads = options_.threads});
+  const std::unique_ptr<gpu::EntrySource> entries = text_source(reader);
+  gpu::DeviceReader device(*entries, {.device = options_.device, .threads = options_.threads});
   device.read();
   const gpu::DeviceMatrix matrix = device.build(options_.source);
   const std::chrono::duration<double> elapsed = Clock::now() - begin;

@@ -19,7 +19,7 @@ class DeviceLoad {
  public:
   /// Reads the file a first time, as nobody has used the device before: that creates the context,
   /// and is a row of its own. Compares the matrix with `expected`. A GPU that has too little memory
-  /// is a row without times. Throws UsageError for an edge list, and what DeviceReader throws.
+  /// is a row without times. Throws what DeviceReader throws.
   DeviceLoad(const BenchOptions& options, std::string path, const TransitionMatrix& expected);
 
   /// What is to be timed in turns; each notes its own seconds.
