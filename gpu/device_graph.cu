@@ -21,6 +21,18 @@ __global__ void narrow(const double* from, EdgeIndex count, T* to) {
   if (k < count) to[k] = static_cast<T>(from[k]);
 }
 
+/// to = from, if it has room; done when this returns.
+template <class T>
+void narrow_values(const DeviceBuffer<double>& from, DeviceBuffer<T>& to) {
+  if (to.size() == 0) return;
+  constexpr unsigned block_size = 256;
+  const Stream stream;
+  narrow<<<blocks_for(to.size(), block_size), block_size, 0, stream>>>(from.data(), to.size(),
+                                                                       to.data());
+  PAGERANK_CUDA_LAUNCHED(narrow);
+  stream.wait();
+}
+
 template <class T>
 __global__ void invert(const double* inverse_out_weight, const NodeId* order, std::uint64_t nodes,
                        T* out_weight) {
@@ -60,7 +72,7 @@ template void spread_inverse_out_weight(const NodeId*, EdgeIndex, const double*,
                                         cudaStream_t);
 
 template <class T>
-DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring)
+DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, EdgeIndex stretch)
     : sampler_(std::make_unique<HostSampler>(matrix)),
       values_(std::is_same_v<T, double> ? 0 : matrix.in_links.values.size()) {
   const auto uploaded = std::make_shared<DeviceTransitionMatrix>();
@@ -73,25 +85,38 @@ DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring)
   ring.expect(bytes(matrix));
   uploaded->inverse_out_weight = ring.upload<double>(std::span(matrix.inverse_out_weight));
   uploaded->row_offsets = ring.upload<EdgeIndex>(std::span(matrix.in_links.row_offsets));
-  const std::span values(matrix.in_links.values);
-  ring.copy(values, uploaded->values.data());
-  if constexpr (!std::is_same_v<T, double>) ring.copy(values, values_.data());
+
+  const EdgeIndex links = link_count();
   const std::span columns(matrix.in_links.column_indices);
-  NodeId* const to = uploaded->column_indices.data();
-  constexpr EdgeIndex worth_a_thread = 1 << 22, stretch = 1 << 25;
-  if (link_count() < worth_a_thread) {
-    ring.copy(columns, to);
+  const std::span values(matrix.in_links.values);
+  if (links < stretch / 8 || links == 0) {
+    ring.copy(columns, uploaded->column_indices.data());
+    ring.copy(values, uploaded->values.data());
+    narrow_values(uploaded->values, values_);
     return;
   }
-  arrivals_ = std::make_unique<LinkArrivals>(link_count(), stretch);
+  arrivals_ = std::make_unique<LinkArrivals>(links, stretch);
+  columns_arrived_ = std::make_unique<LinkArrivals>(links, links);
   int device = 0;
   PAGERANK_CUDA(cudaGetDevice(&device));
-  uploaded_ = std::async(std::launch::async, [&ring, columns, to, device, all = arrivals_.get()] {
+  const auto upload_links = [this, &ring, uploaded, columns, values, links, device] {
+    PAGERANK_CUDA(cudaSetDevice(device));
+    const auto arrived = [this](EdgeIndex begin, EdgeIndex end) { arrivals_->arrived(begin, end); };
+    const bool weighted = !values.empty();
+    ring.copy(columns, uploaded->column_indices.data(),
+              weighted ? TransferRing::Arrived() : TransferRing::Arrived(arrived));
+    columns_arrived_->arrived(0, links);
+    if (!weighted) return;
+    ring.copy(values, uploaded->values.data());
+    narrow_values(uploaded->values, values_);
+    arrived(0, links);
+  };
+  uploaded_ = std::async(std::launch::async, [this, upload_links] {
     try {
-      PAGERANK_CUDA(cudaSetDevice(device));
-      ring.copy(columns, to, [all](EdgeIndex begin, EdgeIndex end) { all->arrived(begin, end); });
+      upload_links();
     } catch (...) {
-      all->failed(std::current_exception());
+      arrivals_->failed(std::current_exception());
+      columns_arrived_->failed(std::current_exception());
       throw;
     }
   });
@@ -102,13 +127,7 @@ DeviceGraph<T>::DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix
     : matrix_(std::move(matrix)),
       sampler_(std::make_unique<DeviceSampler>(*matrix_)),
       values_(std::is_same_v<T, double> ? 0 : matrix_->values.size()) {
-  if (values_.size() == 0) return;
-  constexpr unsigned block_size = 256;
-  const Stream stream;
-  narrow<<<blocks_for(values_.size(), block_size), block_size, 0, stream>>>(
-      matrix_->values.data(), values_.size(), values_.data());
-  PAGERANK_CUDA_LAUNCHED(narrow);
-  stream.wait();
+  narrow_values(matrix_->values, values_);
 }
 
 template class DeviceGraph<float>;

@@ -10,6 +10,7 @@
 #include "gpu/device_matrix.cuh"
 #include "gpu/kernel_choice.hpp"
 #include "gpu/link_arrivals.hpp"
+#include "gpu/pagerank.hpp"
 #include "gpu/transfer_ring.cuh"
 
 namespace pagerank::gpu {
@@ -33,7 +34,8 @@ template <class T>
 class DeviceGraph {
  public:
   /// `ring` is used until someone has asked for the links, `matrix` as long as for sampler().
-  DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring);
+  DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring,
+              EdgeIndex stretch = EngineOptions{}.upload_stretch);
 
   /// Of a matrix that is there already.
   explicit DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix);
@@ -72,6 +74,12 @@ class DeviceGraph {
     } else {
       values_ = std::move(values);
     }
+  }
+
+  /// The sources of the links, one a link: there before their values are.
+  [[nodiscard]] const NodeId* columns() const {
+    if (columns_arrived_) columns_arrived_->wait_for_all();
+    return matrix_->column_indices.data();
   }
 
   /// Calls use(links, begin, end) for stretches of the links, in their order until all have been,
@@ -126,10 +134,11 @@ class DeviceGraph {
 
   std::shared_ptr<const DeviceTransitionMatrix> matrix_;
   std::unique_ptr<MatrixSampler> sampler_;
-  DeviceBuffer<double> stored_values_;      ///< See store_values().
-  DeviceBuffer<T> values_;                  ///< Where T is not double.
-  std::unique_ptr<LinkArrivals> arrivals_;  ///< Null: all are there.
-  std::shared_future<void> uploaded_;       ///< All links, where others have not waited for them.
+  DeviceBuffer<double> stored_values_;             ///< See store_values().
+  DeviceBuffer<T> values_;                         ///< Where T is not double.
+  std::unique_ptr<LinkArrivals> arrivals_;         ///< Null: all are there.
+  std::unique_ptr<LinkArrivals> columns_arrived_;  ///< Likewise, columns alone.
+  std::shared_future<void> uploaded_;  ///< All links, where others have not waited for them.
 };
 
 extern template class DeviceGraph<float>;

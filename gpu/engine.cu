@@ -289,11 +289,13 @@ class Engine::Impl {
 
   void prepare(const TransitionMatrix& matrix, const EngineOptions& options) {
     if (options.precision == Precision::float64) {
-      prepare_as(double_, matrix, 0, options,
-                 [&](TransferRing& ring) { return DeviceGraph<double>(matrix, ring); });
+      prepare_as(double_, matrix, 0, options, [&](TransferRing& ring) {
+        return DeviceGraph<double>(matrix, ring, options.upload_stretch);
+      });
     } else {
-      prepare_as(single_, matrix, 0, options,
-                 [&](TransferRing& ring) { return DeviceGraph<float>(matrix, ring); });
+      prepare_as(single_, matrix, 0, options, [&](TransferRing& ring) {
+        return DeviceGraph<float>(matrix, ring, options.upload_stretch);
+      });
     }
   }
   void prepare(const std::shared_ptr<const DeviceTransitionMatrix>& matrix,

@@ -22,10 +22,12 @@ std::size_t distinct(std::vector<std::uint64_t>& numbers) {
   return static_cast<std::size_t>(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
 }
 
-/// Other threads upload the graph meanwhile: if all together are more than the cores, those that
-/// wait for each other keep the others from working, for tens of milliseconds.
+/// Half of those that TransferRing leaves, which uploads the graph meanwhile: if all together are
+/// more than the cores, those that wait for each other keep the others from working, for tens of
+/// milliseconds.
 int sampling_threads() {
-  return std::max(1, thread_count(0) / 4);
+  constexpr int uploading = 8;
+  return std::max(1, (thread_count(0) - uploading) / 2);
 }
 
 /// out[i] = at(i) for i < count, by several threads: each may be a miss of all caches.
@@ -40,7 +42,7 @@ std::vector<T> gather(std::size_t count, At at) {
 }
 
 double sample_sectors(const MatrixSampler& matrix, std::size_t value_bytes) {
-  constexpr std::size_t stretches = 16, length = 4096;
+  constexpr std::size_t stretches = 16, length = 2048;
   const EdgeIndex stride = matrix.link_count() / stretches;
   const std::size_t seen = std::min<EdgeIndex>(length, stride);
   std::vector<EdgeIndex> links(stretches * seen);
@@ -129,7 +131,7 @@ class DegreeOrder {
 };
 
 struct Runs {
-  double as_numbered, by_degree;  ///< Per link.
+  double as_numbered, by_degree, anywhere;  ///< Per link; the last where links lead anywhere.
 };
 Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
   const auto window_size = static_cast<std::uint32_t>(window_bytes / value_bytes);
@@ -141,7 +143,8 @@ Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
                                static_cast<double>(matrix.node_count()));
   });
   return {sample.runs_per_link(sample.columns, matrix.node_count(), window_size),
-          sample.runs_per_link(places, matrix.node_count(), window_size)};
+          sample.runs_per_link(places, matrix.node_count(), window_size),
+          sample.runs_per_random_link(matrix.node_count(), window_size)};
 }
 
 double sample_isolated(const MatrixSampler& matrix) {
@@ -153,15 +156,23 @@ double sample_isolated(const MatrixSampler& matrix) {
   return static_cast<double>(isolated) / static_cast<double>(nodes.size());
 }
 
-/// A random walk forgets where it came from the faster, the more ways lead on; and slowly if it
-/// stays near.
-double estimate_mixing(const MatrixSampler& matrix, double runs_as_numbered) {
+/// A random walk forgets where it came from the faster, the more ways lead on; slowly if it stays
+/// near, or goes from hub to hub. A fit to iterations of generated graphs.
+double estimate_mixing(const MatrixSampler& matrix, const Runs& runs) {
   constexpr EdgeIndex samples = 4096;
   std::vector<EdgeIndex> links(samples);
   for (EdgeIndex s = 0; s < samples; ++s) links[s] = matrix.link_count() / samples * s;
-  double sum = 0;
-  for (const double element : matrix.elements(links)) sum += std::min(1.0, element);
-  return std::clamp(std::max(std::sqrt(sum / samples), 0.8 * (1 - runs_as_numbered)), 0.1, 1.0);
+  double sum = 0, sum_of_degrees = 0;
+  for (const double element : matrix.elements(links)) {
+    sum += std::min(1.0, element);
+    sum_of_degrees += element > 0 ? 1 / element : 0;
+  }
+  const double ways = std::sqrt(sum / samples);
+  const double nearness = 1 - runs.as_numbered / runs.anywhere;
+  // 0 where all sources have as many links, towards 1 where few have most.
+  const double hubs = 1 - samples / sum * (samples / std::max(sum_of_degrees, 1.0));
+  return std::clamp(std::max({ways, 0.85 * nearness, 0.8 * hubs * (1 - runs.as_numbered)}), 0.1,
+                    1.0);
 }
 
 /// Sectors a second that all multiprocessors gather from x of so many bytes (docs/kernels.md; at
@@ -229,7 +240,7 @@ std::vector<double> HostSampler::inverse_out_weights(const std::vector<NodeId>& 
 }
 
 RowSample sample_rows(const MatrixSampler& matrix) {
-  constexpr std::size_t most_rows = 256, most_columns = 512;
+  constexpr std::size_t most_rows = 256, most_columns = 256;
   std::vector<EdgeIndex> links(most_rows);
   for (std::size_t r = 0; r < most_rows; ++r) links[r] = matrix.link_count() / most_rows * r;
   const std::vector<MatrixSampler::Row> rows = matrix.rows_of(links);
@@ -264,6 +275,16 @@ double RowSample::runs_per_link(const std::vector<NodeId>& places, std::uint64_t
   return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(lengths.size());
 }
 
+double RowSample::runs_per_random_link(std::uint64_t nodes, std::uint32_t window_size) const {
+  const double windows = std::ceil(static_cast<double>(nodes) / window_size);
+  double sum = 0;
+  for (std::size_t r = 0; r < lengths.size(); ++r) {
+    const auto seen = static_cast<double>(begins[r + 1] - begins[r]);
+    sum += windows * (1 - std::pow(1 - 1 / windows, seen)) / static_cast<double>(lengths[r]);
+  }
+  return sum / static_cast<double>(lengths.size());
+}
+
 GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes) {
   GraphShape shape{
       .nodes = matrix.node_count(), .links = matrix.link_count(), .weighted = matrix.weighted()};
@@ -273,7 +294,7 @@ GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes) {
   shape.runs_per_link =
       runs.by_degree < worth_renumbering * runs.as_numbered ? runs.by_degree : runs.as_numbered;
   shape.isolated = sample_isolated(matrix);
-  shape.mixing = estimate_mixing(matrix, runs.as_numbered);
+  shape.mixing = estimate_mixing(matrix, runs);
   return shape;
 }
 

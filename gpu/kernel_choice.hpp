@@ -89,6 +89,8 @@ struct RowSample {
   /// the columns in an order of all `nodes`.
   [[nodiscard]] double runs_per_link(const std::vector<NodeId>& places, std::uint64_t nodes,
                                      std::uint32_t window_size) const;
+  /// The same, to be expected where links lead to any node alike.
+  [[nodiscard]] double runs_per_random_link(std::uint64_t nodes, std::uint32_t window_size) const;
 };
 [[nodiscard]] RowSample sample_rows(const MatrixSampler& matrix);
 

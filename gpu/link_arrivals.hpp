@@ -41,6 +41,9 @@ class LinkArrivals {
     changed_.notify_all();
   }
 
+  void wait_for_all() const {
+    for (std::size_t s = 0; s < stretches(); ++s) wait(s);
+  }
   /// Until all of a stretch is there. Throws why it will never be.
   void wait(std::size_t s) const {
     std::unique_lock lock(mutex_);

@@ -85,10 +85,10 @@ DeviceBuffer<std::uint32_t> out_degrees(const DeviceGraph<T>& graph,
         algorithms.stream());
   } else {
     degrees.set_to_zero(algorithms.stream());
-    const CsrView<T> matrix = graph.in_links();
-    const NodeId* const columns = matrix.column_indices;
+    const NodeId* const columns = graph.columns();
     queue_for_each(
-        matrix.links, [=] __device__(std::uint64_t link) { atomicAdd(degree + columns[link], 1); },
+        graph.link_count(),
+        [=] __device__(std::uint64_t link) { atomicAdd(degree + columns[link], 1); },
         algorithms.stream());
   }
   return degrees;

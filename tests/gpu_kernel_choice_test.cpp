@@ -67,6 +67,13 @@ TEST_CASE("a graph's shape is seen in a sample of its links") {
   CHECK(measure_shape(uniform_matrix, sizeof(double)).runs_per_link > uniform.runs_per_link);
 }
 
+TEST_CASE("links of hubs are not taken for links that stay near") {
+  // All targets are hubs, all sources drawn evenly: a random walk forgets at once.
+  const GraphShape shape = measure_shape(generated(GraphKind::power_law, 20), sizeof(float));
+  CHECK(shape.runs_per_link < 0.6);
+  CHECK(shape.mixing == doctest::Approx(0.35).epsilon(0.15));
+}
+
 TEST_CASE("weights do not hide a graph's shape") {
   const auto shape_of = [](bool weighted) {
     const GraphRecipe recipe{.kind = GraphKind::rmat,

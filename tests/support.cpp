@@ -146,6 +146,9 @@ std::vector<std::pair<std::string, CpuEngineOptions>> cpu_cases() {
       {"blocked in small pieces", {.threads = 3, .layout = blocked, .sizes = small_cpu_sizes()}}};
 }
 
+/// Most graphs of tests arrive in several.
+constexpr EdgeIndex small_stretch = 1 << 10;
+
 }  // namespace
 
 std::vector<EngineCase> engine_cases() {
@@ -162,8 +165,9 @@ std::vector<EngineCase> engine_cases() {
                          [=](const TransitionMatrix& matrix) -> std::unique_ptr<Engine> {
                            try {
                              return std::make_unique<gpu::Engine>(
-                                 matrix,
-                                 gpu::EngineOptions{.kernel = name, .precision = precision});
+                                 matrix, gpu::EngineOptions{.kernel = name,
+                                                            .precision = precision,
+                                                            .upload_stretch = small_stretch});
                            } catch (const gpu::KernelRefused&) {
                              if (name != "ell") throw;
                              return nullptr;
