@@ -65,7 +65,10 @@ bool device_is_faster(const Options& options, const io::ByteSource& source) {
 bool reads_on_device(const Options& options, const std::string& path) {
   if (io::is_graph_cache(path)) return false;
   if (options.reader != ReaderChoice::automatic) return options.reader == ReaderChoice::device;
-  if (options.engine == EngineChoice::cpu || options.cache || path == "-") return false;
+  if (options.engine == EngineChoice::cpu || options.cache) return false;
+  // Others are not even opened: who writes to a pipe would notice, and may not come again.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
   io::ByteSource source(path);
   return device_is_faster(options, source);
 }
@@ -115,6 +118,7 @@ io::CachedGraph read_text(const Options& options, const std::string& path, Phase
     reader.read(options.source);
   }
   report.seconds.read = clock.lap();
+  report.seconds.context = 0;  // of a GPU that could not take it
   report.reader = name_of(ReaderChoice::host);
   // Only now: what is wrong with the file comes first.
   require_host_memory(bytes_to_rank(reader.node_count(), reader.link_count(), reader.weighted()));

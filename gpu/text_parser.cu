@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 #include <utility>
@@ -265,14 +266,18 @@ ChunkParser::Parsed DeviceTextParser::finish_oldest() {
 
 void DeviceTextParser::insert(std::span<const Known> entries) {
   constexpr unsigned block_size = 256;
-  DeviceBuffer<Known> known(entries.size());
-  PAGERANK_CUDA(cudaMemcpyAsync(known.data(), entries.data(), entries.size_bytes(),
-                                cudaMemcpyHostToDevice, repairs_));
-  store_entries<<<blocks_for(entries.size(), block_size), block_size, 0, repairs_>>>(
-      known.data(), entries.size(),
-      {places_.data(), shape_.format.labelled, weights_.data(), room_.entries});
-  PAGERANK_CUDA_LAUNCHED(store_entries);
-  repairs_.wait();
+  constexpr std::size_t at_once = 1 << 16;  // so that they take no memory to speak of
+  DeviceBuffer<Known> known(std::min(entries.size(), at_once));
+  for (; !entries.empty(); entries = entries.subspan(std::min(entries.size(), at_once))) {
+    const std::span<const Known> piece = entries.first(std::min(entries.size(), at_once));
+    PAGERANK_CUDA(cudaMemcpyAsync(known.data(), piece.data(), piece.size_bytes(),
+                                  cudaMemcpyHostToDevice, repairs_));
+    store_entries<<<blocks_for(piece.size(), block_size), block_size, 0, repairs_>>>(
+        known.data(), piece.size(),
+        {places_.data(), shape_.format.labelled, weights_.data(), room_.entries});
+    PAGERANK_CUDA_LAUNCHED(store_entries);
+    repairs_.wait();
+  }
 }
 
 void DeviceTextParser::require_room(std::uint64_t entries) const {

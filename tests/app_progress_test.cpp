@@ -195,11 +195,14 @@ TEST_CASE("progress of a pipe counts what came through it") {
   const TemporaryDirectory files;
   const std::string pipe = (files / "graph").string();
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  std::thread writer([&] { write_file(pipe, text); });
-  const RunResult run = run_pagerank({pipe, "--engine", "cpu", "--progress", "always"});
-  writer.join();
-  CHECK(run.status == 0);
-  CHECK(has(run.err, "reading " + pipe + ": 0.8 MB"));
+  for (const char* const engine : {"cpu", "auto"}) {
+    CAPTURE(engine);
+    std::thread writer([&] { write_file(pipe, text); });
+    const RunResult run = run_pagerank({pipe, "--engine", engine, "--progress", "always"});
+    writer.join();
+    CHECK(run.status == 0);
+    CHECK(has(run.err, "reading " + pipe + ": 0.8 MB"));
+  }
 }
 
 TEST_CASE("unfinished files can be removed at any time") {
