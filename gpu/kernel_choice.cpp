@@ -113,9 +113,9 @@ class DegreeOrder {
     double kept = 0;
     for (const double element : elements) {
       // Systematic sampling: one each time the running sum passes a whole number.
-      const double before = std::floor(kept);
+      const auto before = static_cast<std::size_t>(kept);
       kept += sum > 0 ? element * static_cast<double>(samples) / sum : 0;
-      for (double n = before; n < std::floor(kept); ++n) keys_.push_back(element);
+      keys_.insert(keys_.end(), static_cast<std::size_t>(kept) - before, element);
     }
     // All elements of B add up to the nodes that have out-links; the others stand last.
     const double sources = sum / static_cast<double>(elements.size()) *
