@@ -33,7 +33,7 @@ void out_weights(const double* inverse_out_weight, const NodeId* order, std::uin
 template <class T>
 class DeviceGraph {
  public:
-  /// `ring` is used until someone has asked for the links, `matrix` as long as for sampler().
+  /// `ring` is used until someone has asked for the links, `matrix` until then and by sampler().
   DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring,
               EdgeIndex stretch = EngineOptions{}.upload_stretch);
 
@@ -138,7 +138,7 @@ class DeviceGraph {
   DeviceBuffer<T> values_;                         ///< Where T is not double.
   std::unique_ptr<LinkArrivals> arrivals_;         ///< Null: all are there.
   std::unique_ptr<LinkArrivals> columns_arrived_;  ///< Likewise, columns alone.
-  std::shared_future<void> uploaded_;  ///< All links, where others have not waited for them.
+  std::shared_future<void> uploaded_;  ///< The thread that uploads; it uses what is above.
 };
 
 extern template class DeviceGraph<float>;

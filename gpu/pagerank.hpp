@@ -81,8 +81,8 @@ struct EngineOptions {
 
   int threads = 0;  ///< That feed the upload; 0: as many as OpenMP offers.
 
-  /// Links that are worked on together as they arrive. A graph of an eighth of that is uploaded
-  /// before anything else begins.
+  /// Links that are worked on together as they arrive. A graph of less than an eighth of that is
+  /// uploaded before anything else begins.
   EdgeIndex upload_stretch = EdgeIndex{1} << 25;
 
   /// Bytes of device memory that the engine may take, those of a matrix that it takes over among
