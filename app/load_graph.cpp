@@ -65,7 +65,7 @@ bool device_is_faster(const Options& options, const io::ByteSource& source) {
 bool reads_on_device(const Options& options, const std::string& path) {
   if (io::is_graph_cache(path)) return false;
   if (options.reader != ReaderChoice::automatic) return options.reader == ReaderChoice::device;
-  if (options.engine == EngineChoice::cpu || options.cache) return false;
+  if (options.engine == EngineChoice::cpu || options.cache || path == "-") return false;
   // Others are not even opened: who writes to a pipe would notice, and may not come again.
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
