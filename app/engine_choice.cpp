@@ -12,31 +12,18 @@
 namespace pagerank::app {
 namespace {
 
-/// What float rounding leaves of a residual, many times over. Nearer to the exact ranks mixed
-/// precision may have to iterate away, at the rate alpha, what rounding has stirred up.
-constexpr double mixed_residual = 1e-9;
-
 /// On fewer links the CPU engine's iterations in double are the faster ones (docs/performance.md).
 constexpr EdgeIndex mixed_links_on_cpu = 1 << 20;
 
-bool mixed_is_enough(const Options& options) {
-  return options.tolerance * (1 - options.problem.alpha) >= mixed_residual;
-}
-
-Precision gpu_precision(const Options& options) {
-  return options.precision.value_or(mixed_is_enough(options) ? Precision::mixed
-                                                             : Precision::float64);
-}
-
 Precision cpu_precision(const Options& options, const TransitionMatrix& matrix) {
-  const bool mixed = mixed_is_enough(options) && matrix.link_count() >= mixed_links_on_cpu;
-  return options.precision.value_or(mixed ? Precision::mixed : Precision::float64);
+  return options.precision.value_or(matrix.link_count() >= mixed_links_on_cpu ? Precision::mixed
+                                                                              : Precision::float64);
 }
 
 /// Of a matrix in main memory, or one on the GPU, which is taken over.
 template <class Matrix>
 ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
-  const Precision precision = gpu_precision(options);
+  const Precision precision = options.precision.value_or(Precision::mixed);
   auto engine = std::make_unique<gpu::Engine>(
       std::forward<Matrix>(matrix),
       gpu::EngineOptions{.device = options.device,

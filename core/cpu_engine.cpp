@@ -108,6 +108,7 @@ class PreparedGraph {
 
     double residual() override {
       make_whole();
+      if (std::is_same_v<T, float>) normalise();
       if (graph_.mixed_ && residuals_.empty()) residuals_ = node_array<T>(nodes_);
       const double* const z = exact_z();
       const double base = (alpha_ * exact_dangling_mass() + (1 - alpha_)) / nodes_;
@@ -233,6 +234,26 @@ class PreparedGraph {
         });
       }
       x_is_whole_ = true;
+    }
+
+    /// Scales the ranks so that they add up to 1, as x* does. Columns of G add up to 1, so that the
+    /// sum of an error's elements, which rounding in float leaves, shrinks by alpha an iteration
+    /// whatever the graph; an error that adds up to 0 shrinks as fast as the graph mixes.
+    void normalise() {
+      const auto sum_of = [](auto first, auto last) {
+        return std::accumulate(first, last, CompensatedSum{}, [](CompensatedSum sum, double x) {
+          sum += x;
+          return sum;
+        });
+      };
+      std::vector<double> of_pieces((nodes_ + nodes_per_piece - 1) / nodes_per_piece);
+      for_each_piece(graph_.team_, nodes_, [&](std::size_t p, std::size_t begin, std::size_t end) {
+        of_pieces[p] = sum_of(x_.begin() + begin, x_.begin() + end).value();
+      });
+      const double scale = 1 / sum_of(of_pieces.begin(), of_pieces.end()).value();
+      for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) x_[i] *= scale;
+      });
     }
 
     /// x_ / out-weight in double. Iterations in float have theirs where it is written.

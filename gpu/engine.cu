@@ -137,6 +137,10 @@ class PreparedGraph {
     double residual() override {
       bring_x();
       NodeSums* const result = prepared_.sums_.data() + 1;
+      if (std::is_same_v<T, float>) {
+        normalise(prepared_.x_.data(), prepared_.x_.size(), prepared_.block_sums_.data(), result,
+                  prepared_.stream_);
+      }
       prepared_.residual_.evaluate(prepared_.x_.data(), alpha_, result, prepared_.stream_);
       NodeSums& fetched = prepared_.fetched_[0];
       PAGERANK_CUDA(cudaMemcpyAsync(&fetched, result, sizeof(NodeSums), cudaMemcpyDeviceToHost,

@@ -4,6 +4,7 @@
 
 #include "gpu/csr_view.cuh"
 #include "gpu/overlapping_launch.cuh"
+#include "gpu/row_sum.cuh"
 
 namespace pagerank::gpu {
 namespace {
@@ -94,6 +95,20 @@ __global__ void evaluate(RankState<T> state, const NodeId* order, bool add, doub
   written = add ? written + rank : rank;
 }
 
+/// Block sums of x, as dangling mass.
+__global__ void add_up(std::uint64_t nodes, const double* x, NodeSums* block_sums) {
+  RowSum<double> mass{};
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = global_thread_index(); i < nodes; i += stride) mass.add(x[i]);
+  const double sum = block_sum<sum_block_size>(mass.value());
+  if (threadIdx.x == 0) block_sums[blockIdx.x] = {0, sum};
+}
+
+__global__ void divide(std::uint64_t nodes, double* x, const NodeSums* sum) {
+  const std::uint64_t i = global_thread_index();
+  if (i < nodes) x[i] /= sum->dangling_mass;
+}
+
 }  // namespace
 
 unsigned update_blocks(std::uint64_t nodes) {
@@ -114,6 +129,16 @@ void write_ranks(const RankState<T>& state, const NodeId* order, bool add, doubl
   evaluate<<<blocks_for(state.nodes, sum_block_size), sum_block_size, 0, stream>>>(state, order,
                                                                                    add, x);
   PAGERANK_CUDA_LAUNCHED(evaluate);
+}
+
+void normalise(double* x, std::uint64_t nodes, NodeSums* block_sums, NodeSums* sum,
+               cudaStream_t stream) {
+  const unsigned blocks = update_blocks(nodes);
+  add_up<<<blocks, sum_block_size, 0, stream>>>(nodes, x, block_sums);
+  PAGERANK_CUDA_LAUNCHED(add_up);
+  add_block_sums(block_sums, blocks, sum, stream);
+  divide<<<blocks_for(nodes, sum_block_size), sum_block_size, 0, stream>>>(nodes, x, sum);
+  PAGERANK_CUDA_LAUNCHED(divide);
 }
 
 template void update_ranks<float>(const RankState<float>&, const IterationEnd&, cudaStream_t);

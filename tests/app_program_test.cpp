@@ -181,7 +181,7 @@ TEST_CASE("the CPU engine iterates in mixed precision where that is the faster w
   std::ofstream(files / "many.mtx") << text;
   const std::string many = (files / "many.mtx").string();
   CHECK(report_of({many, "--engine", "cpu"})["precision"] == "mixed");
-  CHECK(report_of({many, "--engine", "cpu", "--tolerance", "1e-9"})["precision"] == "double");
+  CHECK(report_of({data("karate.mtx"), "--engine", "cpu"})["precision"] == "double");
   CHECK(report_of({many, "--engine", "cpu", "--precision", "double"})["precision"] == "double");
 }
 
