@@ -12,6 +12,8 @@ DanglingNodesError::DanglingNodesError(NodeId first, std::size_t count, std::uin
 
 OutOfMemory::OutOfMemory(const std::string& where, std::uint64_t needed, std::uint64_t available)
     : std::runtime_error("not enough memory on " + where + ": about " + std::to_string(needed) +
-                         " bytes needed, " + std::to_string(available) + " bytes available") {}
+                         " bytes needed, " + std::to_string(available) + " bytes available"),
+      needed_(needed),
+      available_(available) {}
 
 }  // namespace pagerank

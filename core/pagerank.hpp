@@ -99,6 +99,13 @@ class OutOfMemory : public std::runtime_error {
   OutOfMemory(const std::string& where, std::uint64_t needed, std::uint64_t available);
   /// For an allocation of unknown size inside a library; `what` names it.
   explicit OutOfMemory(const std::string& what) : std::runtime_error(what) {}
+
+  /// Both 0 where they are unknown.
+  [[nodiscard]] std::uint64_t needed() const { return needed_; }
+  [[nodiscard]] std::uint64_t available() const { return available_; }
+
+ private:
+  std::uint64_t needed_ = 0, available_ = 0;
 };
 
 }  // namespace pagerank

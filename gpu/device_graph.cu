@@ -72,8 +72,10 @@ template void spread_inverse_out_weight(const NodeId*, EdgeIndex, const double*,
                                         cudaStream_t);
 
 template <class T>
-DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, EdgeIndex stretch)
-    : sampler_(std::make_unique<HostSampler>(matrix)),
+DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, EdgeIndex stretch,
+                            std::size_t leave_free)
+    : leave_free_(leave_free),
+      sampler_(std::make_unique<HostSampler>(matrix)),
       values_(std::is_same_v<T, double> ? 0 : matrix.in_links.values.size()) {
   const auto uploaded = std::make_shared<DeviceTransitionMatrix>();
   matrix_ = uploaded;
@@ -123,8 +125,10 @@ DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, 
 }
 
 template <class T>
-DeviceGraph<T>::DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix)
-    : matrix_(std::move(matrix)),
+DeviceGraph<T>::DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix,
+                            std::size_t leave_free)
+    : leave_free_(leave_free),
+      matrix_(std::move(matrix)),
       sampler_(std::make_unique<DeviceSampler>(*matrix_)),
       values_(std::is_same_v<T, double> ? 0 : matrix_->values.size()) {
   narrow_values(matrix_->values, values_);

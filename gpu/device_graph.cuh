@@ -35,10 +35,11 @@ class DeviceGraph {
  public:
   /// `ring` is used until someone has asked for the links, `matrix` until then and by sampler().
   DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring,
-              EdgeIndex stretch = EngineOptions{}.upload_stretch);
+              EdgeIndex stretch = EngineOptions{}.upload_stretch, std::size_t leave_free = 0);
 
   /// Of a matrix that is there already.
-  explicit DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix);
+  explicit DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix,
+                       std::size_t leave_free = 0);
   DeviceGraph(const DeviceGraph&) = delete;
   DeviceGraph& operator=(const DeviceGraph&) = delete;
 
@@ -51,6 +52,9 @@ class DeviceGraph {
   [[nodiscard]] static std::size_t bytes(const DeviceTransitionMatrix& matrix) {
     return value_bytes(matrix);
   }
+
+  /// Bytes of the device's memory that whoever prepares a kernel leaves free.
+  [[nodiscard]] std::size_t leave_free() const { return leave_free_; }
 
   [[nodiscard]] std::uint64_t node_count() const { return matrix_->node_count(); }
   [[nodiscard]] EdgeIndex link_count() const { return matrix_->link_count(); }
@@ -132,6 +136,7 @@ class DeviceGraph {
     return view_arriving(values);
   }
 
+  std::size_t leave_free_;
   std::shared_ptr<const DeviceTransitionMatrix> matrix_;
   std::unique_ptr<MatrixSampler> sampler_;
   DeviceBuffer<double> stored_values_;             ///< See store_values().

@@ -12,6 +12,12 @@ namespace {
 /// Loads only on a device that the program holds code for.
 __global__ void probe() {}
 
+std::size_t free_bytes() {
+  std::size_t free = 0, total = 0;
+  PAGERANK_CUDA(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
 }  // namespace
 
 std::string unavailable_reason(int device) {
@@ -48,9 +54,13 @@ std::string enter_device(int device) {
 }
 
 std::size_t DeviceMemory::available(std::size_t held) const {
-  std::size_t free = 0, total = 0;
-  PAGERANK_CUDA(cudaMemGetInfo(&free, &total));
-  return limit > 0 ? std::min(free + held, limit) : free + held;
+  const std::size_t most = free_bytes() + held;
+  return limit > 0 ? std::min(most, limit) : most;
+}
+
+std::size_t DeviceMemory::to_leave_free(std::size_t held) const {
+  const std::size_t most = free_bytes() + held;
+  return limit > 0 ? most - std::min(most, limit) : 0;
 }
 
 void DeviceMemory::require(std::size_t needed, std::size_t held) const {

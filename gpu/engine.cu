@@ -293,12 +293,12 @@ class Engine::Impl {
 
   void prepare(const TransitionMatrix& matrix, const EngineOptions& options) {
     if (options.precision == Precision::float64) {
-      prepare_as(double_, matrix, 0, options, [&](TransferRing& ring) {
-        return DeviceGraph<double>(matrix, ring, options.upload_stretch);
+      prepare_as(double_, matrix, 0, options, [&](TransferRing& ring, std::size_t leave_free) {
+        return DeviceGraph<double>(matrix, ring, options.upload_stretch, leave_free);
       });
     } else {
-      prepare_as(single_, matrix, 0, options, [&](TransferRing& ring) {
-        return DeviceGraph<float>(matrix, ring, options.upload_stretch);
+      prepare_as(single_, matrix, 0, options, [&](TransferRing& ring, std::size_t leave_free) {
+        return DeviceGraph<float>(matrix, ring, options.upload_stretch, leave_free);
       });
     }
   }
@@ -306,10 +306,14 @@ class Engine::Impl {
                const EngineOptions& options) {
     if (options.precision == Precision::float64) {
       prepare_as(double_, *matrix, matrix->bytes(), options,
-                 [&](TransferRing&) { return DeviceGraph<double>(matrix); });
+                 [&](TransferRing&, std::size_t leave_free) {
+                   return DeviceGraph<double>(matrix, leave_free);
+                 });
     } else {
       prepare_as(single_, *matrix, matrix->bytes(), options,
-                 [&](TransferRing&) { return DeviceGraph<float>(matrix); });
+                 [&](TransferRing&, std::size_t leave_free) {
+                   return DeviceGraph<float>(matrix, leave_free);
+                 });
     }
   }
 
@@ -320,6 +324,7 @@ class Engine::Impl {
   void prepare_as(std::unique_ptr<PreparedGraph<T>>& prepared, const Matrix& matrix,
                   std::size_t held, const EngineOptions& options, const MakeGraph& make_graph) {
     const DeviceMemory memory{name_, options.memory_limit};
+    const std::size_t most = memory.available(held), leave_free = memory.to_leave_free(held);
     const auto bytes_with = [&](const SpmvKernel& kernel) {
       return held + PreparedGraph<T>::bytes(matrix, kernel);
     };
@@ -336,10 +341,18 @@ class Engine::Impl {
         } catch (const OutOfMemory&) {
         }
       }
-      return kernel_->make<T>(graph, stream);
+      try {
+        return kernel_->make<T>(graph, stream);
+      } catch (const OutOfMemory& error) {
+        // It speaks of an array, beside what has been taken.
+        if (error.needed() == 0) throw;
+        const std::size_t taken = most - std::min<std::size_t>(most, error.available());
+        throw OutOfMemory(name_, error.needed() + taken, most);
+      }
     };
     memory.require(bytes_with(*kernel_), held);
-    prepared = std::make_unique<PreparedGraph<T>>(make_graph, make_spmv, options);
+    prepared = std::make_unique<PreparedGraph<T>>(
+        [&](TransferRing& ring) { return make_graph(ring, leave_free); }, make_spmv, options);
   }
 
   bool automatic_ = false;  ///< Nobody asked for the kernel.

@@ -25,7 +25,7 @@ struct Piece {
 
 /// All pieces, those of a chunk side by side; no two free neighbours in a chunk.
 struct ScratchMemory::Pieces {
-  explicit Pieces(cudaStream_t s) : stream(s) {}
+  Pieces(cudaStream_t s, std::size_t left) : stream(s), leave_free(left) {}
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;
   ~Pieces() { release(); }
@@ -45,7 +45,14 @@ struct ScratchMemory::Pieces {
     }
   }
 
+  [[nodiscard]] std::size_t free_on_device() const {
+    std::size_t bytes = 0, total = 0;
+    PAGERANK_CUDA(cudaMemGetInfo(&bytes, &total));
+    return bytes - std::min(bytes, leave_free);
+  }
+
   cudaError_t add_chunk(std::size_t bytes) {
+    if (leave_free > 0 && bytes > free_on_device()) return cudaErrorMemoryAllocation;
     void* data = nullptr;
     const cudaError_t error = cudaMalloc(&data, bytes);
     if (error == cudaSuccess) list.push_back({static_cast<std::byte*>(data), bytes, false, true});
@@ -86,11 +93,12 @@ struct ScratchMemory::Pieces {
   }
 
   cudaStream_t stream;
+  std::size_t leave_free;
   std::vector<Piece> list;
 };
 
-ScratchMemory::ScratchMemory(cudaStream_t stream, std::size_t bytes)
-    : pieces_(std::make_shared<Pieces>(stream)) {
+ScratchMemory::ScratchMemory(cudaStream_t stream, std::size_t bytes, std::size_t leave_free)
+    : pieces_(std::make_shared<Pieces>(stream, leave_free)) {
   if (bytes > 0) give(take(bytes));
 }
 
@@ -120,8 +128,7 @@ void ScratchMemory::give(void* data) noexcept {
 }
 
 std::size_t ScratchMemory::available() const {
-  std::size_t bytes = 0, total = 0;
-  PAGERANK_CUDA(cudaMemGetInfo(&bytes, &total));
+  std::size_t bytes = pieces_->free_on_device();
   for (const Piece& piece : pieces_->list) {
     if (!piece.taken) bytes += piece.bytes;
   }

@@ -14,8 +14,9 @@ namespace pagerank::gpu {
 /// own pool several times longer than that for large blocks (docs/performance.md).
 class ScratchMemory {
  public:
-  /// With so many bytes to begin with. Throws OutOfMemory.
-  explicit ScratchMemory(cudaStream_t stream, std::size_t bytes = 0);
+  /// With so many bytes to begin with; so many of the device's are left free by whatever is taken.
+  /// Throws OutOfMemory.
+  explicit ScratchMemory(cudaStream_t stream, std::size_t bytes = 0, std::size_t leave_free = 0);
 
   [[nodiscard]] cudaStream_t stream() const;
 
@@ -23,7 +24,7 @@ class ScratchMemory {
   [[nodiscard]] void* take(std::size_t bytes);
   void give(void* data) noexcept;
 
-  /// Bytes that can still be had: free on the device or here.
+  /// Bytes that can still be had: free on the device, but for those to be left, or here.
   [[nodiscard]] std::size_t available() const;
 
  private:

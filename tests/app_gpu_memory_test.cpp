@@ -207,5 +207,31 @@ TEST_CASE("the GPU's engine keeps to --gpu-memory: exit 5 where it was asked for
   CHECK(run_pagerank(with(asked, "--gpu-memory", std::to_string(bytes.needed - 1))).status == 5);
 }
 
+TEST_CASE("a kernel's preparation keeps to --gpu-memory as well") {
+  if (!has_gpu()) return;
+  const TemporaryDirectory files;
+  const std::string graph = (files / "g.mtx").string();
+  write_file(graph, ring_with_chords(200'000, "pattern", false));
+  const std::vector<std::string> asked = {graph,      "--quiet", "--reader", "host",
+                                          "--engine", "gpu",     "--kernel", "blocked"};
+  // What links take to be sorted, how many runs they make and what those take is known one after
+  // the other.
+  std::uint64_t given = 1 << 20;
+  RunResult run = run_pagerank(with(asked, "--gpu-memory", std::to_string(given)));
+  CHECK(run.status == 5);
+  for (int refusals = 1; run.status == 5; ++refusals) {
+    const Bytes bytes = bytes_in(run.err);
+    CHECK(run.out.empty());
+    CHECK(bytes.available == given);
+    REQUIRE(bytes.needed > given);
+    REQUIRE(refusals < 20);
+    given = bytes.needed;
+    run = run_pagerank(with(asked, "--gpu-memory", std::to_string(given)));
+  }
+  CHECK(run.status == 0);
+  CHECK(given > 400'000 * 24);
+  CHECK(given < 400'000 * 500);
+}
+
 TEST_SUITE_END();
 }  // namespace pagerank::tests
