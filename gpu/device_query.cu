@@ -4,6 +4,7 @@
 #include "core/pagerank.hpp"
 #include "gpu/device.cuh"
 #include "gpu/pagerank.hpp"
+#include "gpu/transfer_ring.cuh"
 #include "gpu/warm_up.hpp"
 
 namespace pagerank::gpu {
@@ -79,7 +80,9 @@ double memory_bandwidth() {
 void create_context(int device, bool load_kernels) noexcept {
   try {
     enter_device(device);
-    if (load_kernels) warm_up(device);
+    if (!load_kernels) return;
+    warm_up(device);
+    TransferRing::lock_memory();
   } catch (const std::exception&) {
     // Whoever needs the device will hear of it.
   }

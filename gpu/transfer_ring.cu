@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "core/parallel.hpp"
 #include "gpu/cuda_handles.cuh"
@@ -21,8 +22,12 @@ constexpr std::size_t least_bytes_of_ready_ring = std::size_t{4} << 20;
 
 template <class To, class From>
 void convert(std::span<const From> from, To* to) {
-  std::transform(from.begin(), from.end(), to,
-                 [](From element) { return static_cast<To>(element); });
+  if constexpr (std::is_same_v<To, From>) {
+    std::copy(from.begin(), from.end(), to);  // the library's copy knows the machine
+  } else {
+    std::transform(from.begin(), from.end(), to,
+                   [](From element) { return static_cast<To>(element); });
+  }
 }
 
 template <class To, class From>
@@ -41,31 +46,96 @@ void copy_from_ordinary_memory(std::span<const From> from, To* to) {
 
 }  // namespace
 
-/// A thread's pair of buffers and its stream.
+/// A thread's pair of buffers.
 class TransferRing::Lane {
  public:
-  Lane() : memory_(2 * buffer_bytes) {}
+  Lane(std::byte* memory, cudaStream_t stream) : memory_(memory), stream_(stream) {}
 
   /// The buffer whose turn it is, its last copy made.
   [[nodiscard]] std::byte* take(std::size_t turn) {
     travelled_[turn % 2].wait();
-    return memory_.data() + turn % 2 * buffer_bytes;
+    return memory_ + turn % 2 * buffer_bytes;
   }
   void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                   std::size_t turn) {
     PAGERANK_CUDA(cudaMemcpyAsync(to, from, bytes, kind, stream_));
     travelled_[turn % 2].record(stream_);
   }
-  void wait() const { stream_.wait(); }
+  /// Until both buffers' copies are made.
+  void wait() const {
+    for (const Event& event : travelled_) event.wait();
+  }
 
  private:
-  PinnedArray<std::byte> memory_;
-  Stream stream_;
-  std::array<Event, 2> travelled_;
+  std::byte* memory_;
+  cudaStream_t stream_;
+  std::array<Event, 2> travelled_{Event(cudaEventDisableTiming), Event(cudaEventDisableTiming)};
 };
 
-TransferRing::TransferRing(int threads)
-    : lanes_(static_cast<std::size_t>(std::min(thread_count(threads), most_threads))) {}
+namespace {
+
+/// Memory of the buffers of so many threads.
+struct RingMemory {
+  explicit RingMemory(int of_threads)
+      : threads(of_threads), bytes(static_cast<std::size_t>(threads) * 2 * buffer_bytes, threads) {}
+  int threads;
+  PinnedArray<std::byte> bytes;
+};
+
+/// The memory of a ring that is gone, or was made ahead.
+class SpareMemory {
+ public:
+  [[nodiscard]] std::unique_ptr<RingMemory> take(int threads) {
+    const std::scoped_lock lock(mutex_);
+    if (memory_ && memory_->threads >= threads) return std::move(memory_);
+    return std::make_unique<RingMemory>(threads);
+  }
+  void give(std::unique_ptr<RingMemory> memory) {
+    const std::scoped_lock lock(mutex_);
+    if (!memory_ || memory_->threads < memory->threads) memory_ = std::move(memory);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<RingMemory> memory_;
+};
+
+SpareMemory& spare_memory() {
+  // Never destroyed: when the process ends CUDA may be gone before it.
+  static auto* const memory = new SpareMemory;
+  return *memory;
+}
+
+int ring_threads(int threads) {
+  return std::min(thread_count(threads), most_threads);
+}
+
+}  // namespace
+
+/// The lanes, and what they share.
+struct TransferRing::Buffers {
+  explicit Buffers(int threads)
+      : memory(spare_memory().take(threads)), lanes(static_cast<std::size_t>(threads)) {
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      lanes[lane] = std::make_unique<Lane>(memory->bytes.data() + lane * 2 * buffer_bytes, stream);
+    }
+  }
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+  ~Buffers() {
+    cudaStreamSynchronize(stream);  // what failed may have left copies on their way
+    spare_memory().give(std::move(memory));
+  }
+
+  std::unique_ptr<RingMemory> memory;
+  Stream stream;
+  std::vector<std::unique_ptr<Lane>> lanes;
+};
+
+TransferRing::TransferRing(int threads) : threads_(ring_threads(threads)) {}
+void TransferRing::lock_memory() {
+  spare_memory().give(spare_memory().take(ring_threads(0)));
+}
 TransferRing::~TransferRing() = default;
 
 bool TransferRing::worth_it(std::size_t bytes) const {
@@ -80,11 +150,11 @@ template <class Body>
 void TransferRing::run_lanes(std::size_t pieces, const Body& body) {
   int device = 0;
   PAGERANK_CUDA(cudaGetDevice(&device));
+  if (!buffers_) buffers_ = std::make_unique<Buffers>(threads_);
   std::atomic<std::size_t> next_piece = 0;
-  parallel_for(lanes_.size(), static_cast<int>(lanes_.size()), [&](std::size_t index) {
+  parallel_for(buffers_->lanes.size(), threads_, [&](std::size_t index) {
     PAGERANK_CUDA(cudaSetDevice(device));
-    if (!lanes_[index]) lanes_[index] = std::make_unique<Lane>();
-    body(*lanes_[index], [&] { return std::min(next_piece++, pieces); });
+    body(*buffers_->lanes[index], [&] { return std::min(next_piece++, pieces); });
   });
   ready_ = true;
 }

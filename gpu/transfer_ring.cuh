@@ -13,16 +13,21 @@ namespace pagerank::gpu {
 
 /// Copies large arrays between host and device through a small ring of page-locked buffers, a pair
 /// for each of several threads: while one buffer of a pair travels, its thread fills or empties the
-/// other, converting the elements on the way. Page-locked memory travels several times faster than
+/// other, converting the elements on the way. All travel in one stream: in as many as there are
+/// threads, each buffer would wait some microseconds for its turn. Page-locked memory travels several times faster than
 /// other memory, but page-locking a whole graph would take longer than that saves.
 class TransferRing {
  public:
   /// `threads`: 0 for as many as OpenMP offers. Buffers are made when the first array that is
-  /// worth it comes.
+  /// worth it comes. The process keeps their memory, which takes milliseconds to be page-locked (4
+  /// MiB a thread, of 8 at most), for the next ring.
   explicit TransferRing(int threads = 0);
   TransferRing(const TransferRing&) = delete;
   TransferRing& operator=(const TransferRing&) = delete;
   ~TransferRing();
+
+  /// Makes the buffers' memory ahead, for all threads.
+  static void lock_memory();
 
   /// So many bytes are about to be copied, in several arrays: also for those that would not be
   /// worth the ring by themselves.
@@ -58,8 +63,11 @@ class TransferRing {
   template <class Body>
   void run_lanes(std::size_t pieces, const Body& body);
 
-  std::vector<std::unique_ptr<Lane>> lanes_;  ///< Null until they are needed.
-  bool ready_ = false;                        ///< They are made, or worth making.
+  struct Buffers;
+
+  int threads_;
+  std::unique_ptr<Buffers> buffers_;  ///< Null until they are needed.
+  bool ready_ = false;                ///< They are made, or worth making.
 };
 
 }  // namespace pagerank::gpu

@@ -57,6 +57,14 @@ TEST_CASE("a graph specification overrides the defaults, and its description mak
   }
 }
 
+TEST_CASE("pagerank-bench solve keeps to --gpu-memory") {
+  if (no_gpu()) return;
+  const RunResult run = run_program(
+      "pagerank-bench",
+      {"solve", "rmat:12x8", "--seconds", "0.001", "--kernel", "blocked", "--gpu-memory", "100K"});
+  CHECK(run.out.find("102400 bytes available") != std::string::npos);
+}
+
 TEST_CASE("what is no generator is a file, and a misspelt specification is refused") {
   CHECK_FALSE(parse_graph_spec("graph.mtx", {}));
   CHECK_FALSE(parse_graph_spec("./rmat", {}));
@@ -68,11 +76,13 @@ TEST_CASE("what is no generator is a file, and a misspelt specification is refus
 }
 
 TEST_CASE("the command line of pagerank-bench is checked") {
-  const BenchOptions options = parse({"solve", "rmat:8", "--tolerance", "1e-3", "--loop", "host",
-                                      "--precision", "double", "--seed", "4"});
+  const BenchOptions options =
+      parse({"solve", "rmat:8", "--tolerance", "1e-3", "--loop", "host", "--precision", "double",
+             "--seed", "4", "--gpu-memory", "3K"});
   CHECK(options.benchmark == Benchmark::solve);
   CHECK(options.graphs == std::vector<std::string>{"rmat:8"});
   CHECK(options.tolerance == 1e-3);
+  CHECK(options.gpu_memory == 3 << 10);
   CHECK_FALSE(options.device_loop);
   CHECK_FALSE(options.device_reader);
   CHECK(parse({"load", "rmat", "--reader", "device"}).device_reader);

@@ -54,7 +54,9 @@ po::options_description visible_options() {
       ("loop", text("WHERE", "device"), "where solve decides to go on: device or host")  //
       ("reader", text("R", "host"),
        "load: host, or device: the GPU's reader too, and the bus beside it")  //
-      ("device", number("N", 0), "the GPU to use")                            //
+      ("gpu-memory", text("BYTES", "0"),
+       "solve and load: as much of the GPU's memory may be taken, as 500M or 40G; 0: all that is "
+       "free")("device", number("N", 0), "the GPU to use")  //
       ("threads", number("N", 0),
        "threads of generators, reading, builds and the CPU engine, 0: all cores");
   output.add_options()                                           //
@@ -166,6 +168,7 @@ BenchOptions parse_bench_options(int argc, const char* const* argv) {
   options.source =
       says_second(given, "source", "row", "column") ? SourceIndex::column : SourceIndex::row;
   options.device = static_cast<int>(whole_number(given, "device", 0, 4096));
+  options.gpu_memory = byte_count(given, "gpu-memory");
   options.threads = static_cast<int>(whole_number(given, "threads", 0, 4096));
   if (given.count("kernel") > 0) {
     options.kernels = given["kernel"].as<std::vector<std::string>>();

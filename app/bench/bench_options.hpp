@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,7 @@ struct BenchOptions {
   double seconds = 0.3;              ///< Measured time of each row.
   double alpha = 0.85;
   double tolerance = 1e-6;
+  std::size_t gpu_memory = 0;  ///< Bytes of it that may be taken; 0: what is free.
   bool device_loop = true;
   std::uint32_t solves = 1;  ///< That kernel "auto" reckons with.
 

@@ -160,25 +160,33 @@ std::vector<double> time_iterations(Engine& engine, const BenchOptions& options,
   return samples;
 }
 
-/// One row of "solve" from an engine that took `prepare_seconds` to make.
-BenchmarkRow measure_solve(Engine& engine, const BenchOptions& options, BenchmarkRow row,
-                           Solution& solution, const std::function<void()>& between = {}) {
+/// Measures "solve" by engines that `make` makes: each is made and solves, as users have it do;
+/// medians of both. Iterations are those of the last one, which `engine` is then.
+template <class SomeEngine, class Make>
+void measure_solve(std::unique_ptr<SomeEngine>& engine, const Make& make,
+                   const BenchOptions& options, BenchmarkRow& row, Solution& solution,
+                   const std::function<void()>& between = {}) {
   const Problem problem{.alpha = options.alpha};
   const SolveOptions solve_options{.tolerance = options.tolerance};
-  std::vector<double> whole;
+  constexpr std::size_t fewest = 5, most = 100;
+  std::vector<double> making, solving;
   for (const Stopwatch all;
-       whole.size() < 3 || (all.seconds() < options.seconds && whole.size() < 100);) {
+       making.size() < fewest || (all.seconds() < options.seconds && making.size() < most);) {
+    engine = nullptr;
+    const Stopwatch preparing;
+    engine = make();
+    making.push_back(preparing.seconds());
     const Stopwatch one;
-    solution = engine.solve(problem, solve_options);
-    whole.push_back(one.seconds());
+    solution = engine->solve(problem, solve_options);
+    solving.push_back(one.seconds());
     if (all.seconds() > 20 * options.seconds) break;  // large graphs on few cores
   }
-  set_samples(row, time_iterations(engine, options, between));
-  row.bytes = engine.bytes_per_iteration();
+  set_samples(row, time_iterations(*engine, options, between));
+  row.bytes = engine->bytes_per_iteration();
   row.iterations = solution.iterations;
-  row.solve_seconds = median(whole);
+  row.prepare_seconds = median(making);
+  row.solve_seconds = median(solving);
   row.error_bound = solution.error_bound;
-  return row;
 }
 
 void judge_solution(BenchmarkRow& row, const Solution& solution, const Solution& reference) {
@@ -201,18 +209,16 @@ void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, Benc
   const std::uint64_t flops = matrix.link_count() * (matrix.weighted() ? 2 : 1);
   MemoryReading reading(matrix.link_count() * sizeof(NodeId), options.threads);
   const auto cpu = [&](Precision precision, Solution& solution) {
-    const Stopwatch preparing;
-    CpuEngine engine(matrix, {.threads = options.threads, .precision = precision});
-    const double prepare_seconds = preparing.seconds();
+    std::unique_ptr<CpuEngine> engine;
+    const auto make = [&] {
+      return std::make_unique<CpuEngine>(
+          matrix, CpuEngineOptions{.threads = options.threads, .precision = precision});
+    };
+    BenchmarkRow row{.values = matrix.weighted(), .flops = flops, .on_host = true};
     reading.sample();
-    const char* const layout = engine.layout() == CpuLayout::plain ? "cpu:plain" : "cpu:blocked";
-    return measure_solve(engine, options,
-                         {.kernel = layout,
-                          .values = matrix.weighted(),
-                          .prepare_seconds = prepare_seconds,
-                          .flops = flops,
-                          .on_host = true},
-                         solution, [&] { reading.sample(); });
+    measure_solve(engine, make, options, row, solution, [&] { reading.sample(); });
+    row.kernel = engine->layout() == CpuLayout::plain ? "cpu:plain" : "cpu:blocked";
+    return row;
   };
   const Solution reference = CpuEngine(matrix, {.threads = options.threads})
                                  .solve({.alpha = options.alpha}, {.tolerance = options.tolerance});
@@ -231,18 +237,21 @@ void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, Benc
                        .values = matrix.weighted() || is_library(name)};
       row.flops = flops;
       try {
-        const Stopwatch preparing;
-        gpu::Engine engine(matrix, {.device = options.device,
-                                    .kernel = row.kernel,
-                                    .expected = {options.alpha, options.tolerance, options.solves},
-                                    .precision = options.precision,
-                                    .threads = options.threads,
-                                    .device_loop = options.device_loop});
-        row.prepare_seconds = preparing.seconds();
-        row.loop = engine.loops_on_device() ? "device" : "host";
-        if (name == "auto") row.kernel += ":" + std::string(engine.kernel());
+        const gpu::EngineOptions engine_options{
+            .device = options.device,
+            .kernel = row.kernel,
+            .expected = {options.alpha, options.tolerance, options.solves},
+            .precision = options.precision,
+            .threads = options.threads,
+            .memory_limit = options.gpu_memory,
+            .device_loop = options.device_loop};
+        std::unique_ptr<gpu::Engine> engine;
         Solution solution;
-        row = measure_solve(engine, options, std::move(row), solution);
+        measure_solve(
+            engine, [&] { return std::make_unique<gpu::Engine>(matrix, engine_options); }, options,
+            row, solution);
+        row.loop = engine->loops_on_device() ? "device" : "host";
+        if (name == "auto") row.kernel += ":" + std::string(engine->kernel());
         judge_solution(row, solution, reference);
       } catch (const gpu::KernelRefused& error) {
         row.refusal = error.what();

@@ -55,7 +55,9 @@ void DeviceLoad::load(Samples& samples, const TransitionMatrix* expected) {
   const io::GraphFormat format = io::format_of(source, path_);
   io::GraphReader reader(source, format, {.threads = options_.threads});
   const std::unique_ptr<gpu::EntrySource> entries = text_source(reader);
-  gpu::DeviceReader device(*entries, {.device = options_.device, .threads = options_.threads});
+  gpu::DeviceReader device(*entries, {.device = options_.device,
+                                      .threads = options_.threads,
+                                      .memory_limit = options_.gpu_memory});
   device.read();
   const gpu::DeviceMatrix matrix = device.build(options_.source);
   const std::chrono::duration<double> elapsed = Clock::now() - begin;
