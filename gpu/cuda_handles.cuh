@@ -88,6 +88,12 @@ class PinnedArray {
 
   [[nodiscard]] T* data() { return data_.get(); }
   [[nodiscard]] T& operator[](std::size_t i) { return data_.get()[i]; }
+  /// Where kernels find it.
+  [[nodiscard]] const T* on_device() const {
+    void* data = nullptr;
+    PAGERANK_CUDA(cudaHostGetDevicePointer(&data, data_.get(), 0));
+    return static_cast<const T*>(data);
+  }
 
  private:
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,17 +1,24 @@
 #include "gpu/node_order.cuh"
 
+#include <algorithm>
 #include <optional>
+
+#include "gpu/cuda_handles.cuh"
 
 namespace pagerank::gpu {
 namespace {
 
-/// The places of some nodes.
+/// The places of some nodes. The device reads their numbers where they are: a copy to it would wait
+/// behind those of the upload until that is done. So would freeing memory that is not scratch.
 std::vector<NodeId> places_of(const std::vector<NodeId>& nodes, const NodeId* place_of,
                               DeviceAlgorithms& algorithms) {
-  DeviceBuffer<NodeId> places{std::span(nodes)};
+  PinnedArray<NodeId> numbers(nodes.size());
+  std::copy(nodes.begin(), nodes.end(), numbers.data());
+  const NodeId* const number = numbers.on_device();
+  DeviceBuffer<NodeId> places(nodes.size(), algorithms.scratch());
   NodeId* const place = places.data();
   queue_for_each(
-      nodes.size(), [=] __device__(std::uint64_t i) { place[i] = place_of[place[i]]; },
+      nodes.size(), [=] __device__(std::uint64_t i) { place[i] = place_of[number[i]]; },
       algorithms.stream());
   return algorithms.fetch(places.data(), nodes.size());
 }
