@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "app/host_memory.hpp"
@@ -15,6 +16,11 @@ namespace {
 /// On fewer links the CPU engine's iterations in double are the faster ones (docs/performance.md).
 constexpr EdgeIndex mixed_links_on_cpu = 1 << 20;
 
+/// Its sums of floats may lose so much of long rows that corrections bring nothing nearer.
+bool is_library(std::string_view kernel) {
+  return kernel.starts_with("cusparse");
+}
+
 Precision cpu_precision(const Options& options, const TransitionMatrix& matrix) {
   return options.precision.value_or(matrix.link_count() >= mixed_links_on_cpu ? Precision::mixed
                                                                               : Precision::float64);
@@ -23,7 +29,8 @@ Precision cpu_precision(const Options& options, const TransitionMatrix& matrix) 
 /// Of a matrix in main memory, or one on the GPU, which is taken over.
 template <class Matrix>
 ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
-  const Precision precision = options.precision.value_or(Precision::mixed);
+  const Precision precision = options.precision.value_or(
+      is_library(options.kernel) ? Precision::float64 : Precision::mixed);
   auto engine = std::make_unique<gpu::Engine>(
       std::forward<Matrix>(matrix),
       gpu::EngineOptions{.device = options.device,

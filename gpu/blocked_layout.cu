@@ -83,7 +83,7 @@ struct Builder {
   Builder(BlockedLayout<T>& layout, const DeviceGraph<T>& graph, cudaStream_t stream)
       : layout_(layout),
         graph_(graph),
-        scratch_(stream, first_bytes(graph), graph.leave_free()),
+        scratch_(stream, first_bytes(graph), graph.most_held()),
         algorithms_(scratch_),
         stream_(stream),
         base_(graph, shape_of<T>.window_size, algorithms_),

@@ -67,13 +67,14 @@ class Event {
 
 /// An array in page-locked host memory, which asynchronous copies to and from the device take; its
 /// elements start as zeros. Ordinary memory, touched and then locked: that takes a fifth of the
-/// time of cudaHostAlloc(), and less where pages are huge.
+/// time of cudaHostAlloc(), and where pages are huge less than that (docs/performance.md).
 template <class T>
 class PinnedArray {
  public:
   PinnedArray() = default;
   /// Touched by so many threads.
   explicit PinnedArray(std::size_t size, int threads = 1) {
+    if (size == 0) return;
     const std::size_t bytes = (size * sizeof(T) + page - 1) / page * page;  // pages of its own
     const std::align_val_t alignment{bytes < huge_page ? page : huge_page};
     data_ = {static_cast<T*>(::operator new(bytes, alignment)), Free{alignment}};

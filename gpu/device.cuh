@@ -19,8 +19,8 @@ struct DeviceMemory {
 
   /// Bytes in all for one who holds so many already.
   [[nodiscard]] std::size_t available(std::size_t held = 0) const;
-  /// Bytes of the device that must be left free from now on, by one who holds so many already.
-  [[nodiscard]] std::size_t to_leave_free(std::size_t held = 0) const;
+  /// What held_device_bytes may become by one who has so many of them already.
+  [[nodiscard]] std::size_t most_held(std::size_t held = 0) const;
   /// Throws OutOfMemory where `needed` bytes in all, of which so many are held, cannot be had.
   void require(std::size_t needed, std::size_t held = 0) const;
 };

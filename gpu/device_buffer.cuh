@@ -8,6 +8,7 @@
 
 #include "core/pagerank.hpp"
 #include "gpu/cuda_check.cuh"
+#include "gpu/held_memory.hpp"
 #include "gpu/scratch_memory.cuh"
 
 namespace pagerank::gpu {
@@ -44,8 +45,9 @@ class DeviceBuffer {
   ~DeviceBuffer() {
     if (scratch_) {
       if (data_ != nullptr) scratch_->give(data_);
-    } else {
+    } else if (data_ != nullptr) {
       cudaFree(data_);
+      held_device_bytes -= size_ * sizeof(T);
     }
   }
 
@@ -83,6 +85,7 @@ class DeviceBuffer {
       throw OutOfMemory("the GPU", size_ * sizeof(T), available);
     }
     PAGERANK_CUDA(error);
+    held_device_bytes += size_ * sizeof(T);
   }
 
   T* data_ = nullptr;

@@ -73,8 +73,8 @@ template void spread_inverse_out_weight(const NodeId*, EdgeIndex, const double*,
 
 template <class T>
 DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, EdgeIndex stretch,
-                            std::size_t leave_free)
-    : leave_free_(leave_free),
+                            std::size_t most_held)
+    : most_held_(most_held),
       sampler_(std::make_unique<HostSampler>(matrix)),
       values_(std::is_same_v<T, double> ? 0 : matrix.in_links.values.size()) {
   const auto uploaded = std::make_shared<DeviceTransitionMatrix>();
@@ -126,8 +126,8 @@ DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, 
 
 template <class T>
 DeviceGraph<T>::DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix,
-                            std::size_t leave_free)
-    : leave_free_(leave_free),
+                            std::size_t most_held)
+    : most_held_(most_held),
       matrix_(std::move(matrix)),
       sampler_(std::make_unique<DeviceSampler>(*matrix_)),
       values_(std::is_same_v<T, double> ? 0 : matrix_->values.size()) {

@@ -35,11 +35,12 @@ class DeviceGraph {
  public:
   /// `ring` is used until someone has asked for the links, `matrix` until then and by sampler().
   DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring,
-              EdgeIndex stretch = EngineOptions{}.upload_stretch, std::size_t leave_free = 0);
+              EdgeIndex stretch = EngineOptions{}.upload_stretch,
+              std::size_t most_held = ScratchMemory::unlimited);
 
   /// Of a matrix that is there already.
   explicit DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix,
-                       std::size_t leave_free = 0);
+                       std::size_t most_held = ScratchMemory::unlimited);
   DeviceGraph(const DeviceGraph&) = delete;
   DeviceGraph& operator=(const DeviceGraph&) = delete;
 
@@ -53,8 +54,8 @@ class DeviceGraph {
     return value_bytes(matrix);
   }
 
-  /// Bytes of the device's memory that whoever prepares a kernel leaves free.
-  [[nodiscard]] std::size_t leave_free() const { return leave_free_; }
+  /// What held_device_bytes may become by whoever prepares a kernel.
+  [[nodiscard]] std::size_t most_held() const { return most_held_; }
 
   [[nodiscard]] std::uint64_t node_count() const { return matrix_->node_count(); }
   [[nodiscard]] EdgeIndex link_count() const { return matrix_->link_count(); }
@@ -136,7 +137,7 @@ class DeviceGraph {
     return view_arriving(values);
   }
 
-  std::size_t leave_free_;
+  std::size_t most_held_;
   std::shared_ptr<const DeviceTransitionMatrix> matrix_;
   std::unique_ptr<MatrixSampler> sampler_;
   DeviceBuffer<double> stored_values_;             ///< See store_values().

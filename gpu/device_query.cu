@@ -3,8 +3,9 @@
 
 #include "core/pagerank.hpp"
 #include "gpu/device.cuh"
+#include "gpu/held_memory.hpp"
 #include "gpu/pagerank.hpp"
-#include "gpu/transfer_ring.cuh"
+#include "gpu/scratch_memory.cuh"
 #include "gpu/warm_up.hpp"
 
 namespace pagerank::gpu {
@@ -12,12 +13,6 @@ namespace {
 
 /// Loads only on a device that the program holds code for.
 __global__ void probe() {}
-
-std::size_t free_bytes() {
-  std::size_t free = 0, total = 0;
-  PAGERANK_CUDA(cudaMemGetInfo(&free, &total));
-  return free;
-}
 
 }  // namespace
 
@@ -55,13 +50,14 @@ std::string enter_device(int device) {
 }
 
 std::size_t DeviceMemory::available(std::size_t held) const {
-  const std::size_t most = free_bytes() + held;
-  return limit > 0 ? std::min(most, limit) : most;
+  std::size_t free = 0, total = 0;
+  PAGERANK_CUDA(cudaMemGetInfo(&free, &total));
+  return limit > 0 ? std::min(free + held, limit) : free + held;
 }
 
-std::size_t DeviceMemory::to_leave_free(std::size_t held) const {
-  const std::size_t most = free_bytes() + held;
-  return limit > 0 ? most - std::min(most, limit) : 0;
+std::size_t DeviceMemory::most_held(std::size_t held) const {
+  return limit > 0 ? std::max<std::size_t>(held_device_bytes, held) - held + limit
+                   : ScratchMemory::unlimited;
 }
 
 void DeviceMemory::require(std::size_t needed, std::size_t held) const {
@@ -80,9 +76,7 @@ double memory_bandwidth() {
 void create_context(int device, bool load_kernels) noexcept {
   try {
     enter_device(device);
-    if (!load_kernels) return;
-    warm_up(device);
-    TransferRing::lock_memory();
+    if (load_kernels) warm_up(device);
   } catch (const std::exception&) {
     // Whoever needs the device will hear of it.
   }

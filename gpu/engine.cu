@@ -293,12 +293,12 @@ class Engine::Impl {
 
   void prepare(const TransitionMatrix& matrix, const EngineOptions& options) {
     if (options.precision == Precision::float64) {
-      prepare_as(double_, matrix, 0, options, [&](TransferRing& ring, std::size_t leave_free) {
-        return DeviceGraph<double>(matrix, ring, options.upload_stretch, leave_free);
+      prepare_as(double_, matrix, 0, options, [&](TransferRing& ring, std::size_t most_held) {
+        return DeviceGraph<double>(matrix, ring, options.upload_stretch, most_held);
       });
     } else {
-      prepare_as(single_, matrix, 0, options, [&](TransferRing& ring, std::size_t leave_free) {
-        return DeviceGraph<float>(matrix, ring, options.upload_stretch, leave_free);
+      prepare_as(single_, matrix, 0, options, [&](TransferRing& ring, std::size_t most_held) {
+        return DeviceGraph<float>(matrix, ring, options.upload_stretch, most_held);
       });
     }
   }
@@ -306,13 +306,13 @@ class Engine::Impl {
                const EngineOptions& options) {
     if (options.precision == Precision::float64) {
       prepare_as(double_, *matrix, matrix->bytes(), options,
-                 [&](TransferRing&, std::size_t leave_free) {
-                   return DeviceGraph<double>(matrix, leave_free);
+                 [&](TransferRing&, std::size_t most_held) {
+                   return DeviceGraph<double>(matrix, most_held);
                  });
     } else {
       prepare_as(single_, *matrix, matrix->bytes(), options,
-                 [&](TransferRing&, std::size_t leave_free) {
-                   return DeviceGraph<float>(matrix, leave_free);
+                 [&](TransferRing&, std::size_t most_held) {
+                   return DeviceGraph<float>(matrix, most_held);
                  });
     }
   }
@@ -324,7 +324,7 @@ class Engine::Impl {
   void prepare_as(std::unique_ptr<PreparedGraph<T>>& prepared, const Matrix& matrix,
                   std::size_t held, const EngineOptions& options, const MakeGraph& make_graph) {
     const DeviceMemory memory{name_, options.memory_limit};
-    const std::size_t most = memory.available(held), leave_free = memory.to_leave_free(held);
+    const std::size_t most = memory.available(held), most_held = memory.most_held(held);
     const auto bytes_with = [&](const SpmvKernel& kernel) {
       return held + PreparedGraph<T>::bytes(matrix, kernel);
     };
@@ -352,7 +352,7 @@ class Engine::Impl {
     };
     memory.require(bytes_with(*kernel_), held);
     prepared = std::make_unique<PreparedGraph<T>>(
-        [&](TransferRing& ring) { return make_graph(ring, leave_free); }, make_spmv, options);
+        [&](TransferRing& ring) { return make_graph(ring, most_held); }, make_spmv, options);
   }
 
   bool automatic_ = false;  ///< Nobody asked for the kernel.

@@ -49,10 +49,11 @@ template <class T>
 void write_ranks(const RankState<T>& state, const NodeId* order, bool add, double* x,
                  cudaStream_t stream);
 
-/// Scales x, of as many elements as `nodes`, so that they add up to 1, as those of x* do. Columns of
-/// G add up to 1, so that the sum of an error's elements, which rounding in float leaves, shrinks by
-/// alpha an iteration whatever the graph; an error that adds up to 0 shrinks as fast as the graph
-/// mixes. `block_sums`: update_blocks() elements, `sum`: one, of scratch. Only queues the work.
+/// Scales x, of as many elements as `nodes`, so that they add up to 1, as those of x* do. Columns
+/// of G add up to 1, so that the sum of an error's elements, which rounding in float leaves,
+/// shrinks by alpha an iteration whatever the graph; an error that adds up to 0 shrinks as fast as
+/// the graph mixes. `block_sums`: update_blocks() elements, `sum`: one, of scratch. Only queues the
+/// work.
 void normalise(double* x, std::uint64_t nodes, NodeSums* block_sums, NodeSums* sum,
                cudaStream_t stream);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/pagerank.hpp"
+#include "gpu/held_memory.hpp"
 #include "gpu/scratch_memory.cuh"
 
 namespace pagerank::gpu {
@@ -25,7 +26,7 @@ struct Piece {
 
 /// All pieces, those of a chunk side by side; no two free neighbours in a chunk.
 struct ScratchMemory::Pieces {
-  Pieces(cudaStream_t s, std::size_t left) : stream(s), leave_free(left) {}
+  Pieces(cudaStream_t s, std::size_t most) : stream(s), most_held(most) {}
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;
   ~Pieces() { release(); }
@@ -41,21 +42,22 @@ struct ScratchMemory::Pieces {
     for (std::size_t i = list.size(); i-- > 0;) {
       if (!is_free_chunk(i)) continue;
       cudaFree(list[i].data);
+      held_device_bytes -= list[i].bytes;
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
 
-  [[nodiscard]] std::size_t free_on_device() const {
-    std::size_t bytes = 0, total = 0;
-    PAGERANK_CUDA(cudaMemGetInfo(&bytes, &total));
-    return bytes - std::min(bytes, leave_free);
+  [[nodiscard]] std::size_t within_limit() const {
+    return most_held - std::min<std::size_t>(most_held, held_device_bytes);
   }
 
   cudaError_t add_chunk(std::size_t bytes) {
-    if (leave_free > 0 && bytes > free_on_device()) return cudaErrorMemoryAllocation;
+    if (bytes > within_limit()) return cudaErrorMemoryAllocation;
     void* data = nullptr;
     const cudaError_t error = cudaMalloc(&data, bytes);
-    if (error == cudaSuccess) list.push_back({static_cast<std::byte*>(data), bytes, false, true});
+    if (error != cudaSuccess) return error;
+    held_device_bytes += bytes;
+    list.push_back({static_cast<std::byte*>(data), bytes, false, true});
     return error;
   }
 
@@ -93,12 +95,12 @@ struct ScratchMemory::Pieces {
   }
 
   cudaStream_t stream;
-  std::size_t leave_free;
+  std::size_t most_held;
   std::vector<Piece> list;
 };
 
-ScratchMemory::ScratchMemory(cudaStream_t stream, std::size_t bytes, std::size_t leave_free)
-    : pieces_(std::make_shared<Pieces>(stream, leave_free)) {
+ScratchMemory::ScratchMemory(cudaStream_t stream, std::size_t bytes, std::size_t most_held)
+    : pieces_(std::make_shared<Pieces>(stream, most_held)) {
   if (bytes > 0) give(take(bytes));
 }
 
@@ -117,7 +119,8 @@ void* ScratchMemory::take(std::size_t bytes) {
   }
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw OutOfMemory("the GPU", whole, available());
+    // There may be as much in pieces that lie apart.
+    throw OutOfMemory("the GPU", whole, std::min(available(), whole - 1));
   }
   PAGERANK_CUDA(error);
   return pieces_->take(whole);
@@ -128,7 +131,9 @@ void ScratchMemory::give(void* data) noexcept {
 }
 
 std::size_t ScratchMemory::available() const {
-  std::size_t bytes = pieces_->free_on_device();
+  std::size_t bytes = 0, total = 0;
+  PAGERANK_CUDA(cudaMemGetInfo(&bytes, &total));
+  bytes = std::min(bytes, pieces_->within_limit());
   for (const Piece& piece : pieces_->list) {
     if (!piece.taken) bytes += piece.bytes;
   }

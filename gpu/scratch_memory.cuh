@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -14,9 +15,11 @@ namespace pagerank::gpu {
 /// own pool several times longer than that for large blocks (docs/performance.md).
 class ScratchMemory {
  public:
-  /// With so many bytes to begin with; so many of the device's are left free by whatever is taken.
-  /// Throws OutOfMemory.
-  explicit ScratchMemory(cudaStream_t stream, std::size_t bytes = 0, std::size_t leave_free = 0);
+  /// With so many bytes to begin with; takes no more than what leaves held_device_bytes at
+  /// `most_held`. Throws OutOfMemory.
+  explicit ScratchMemory(cudaStream_t stream, std::size_t bytes = 0,
+                         std::size_t most_held = unlimited);
+  static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
   [[nodiscard]] cudaStream_t stream() const;
 
@@ -24,7 +27,7 @@ class ScratchMemory {
   [[nodiscard]] void* take(std::size_t bytes);
   void give(void* data) noexcept;
 
-  /// Bytes that can still be had: free on the device, but for those to be left, or here.
+  /// Bytes that can still be had: on the device, within the limit, or here.
   [[nodiscard]] std::size_t available() const;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 /// More threads than this wait for the bus.
 constexpr int most_threads = 8;
-/// Making the ring takes longer than copying less than this from ordinary memory.
+/// Making the first ring takes longer than copying less than this from ordinary memory.
 constexpr std::size_t least_bytes = std::size_t{64} << 20;
 /// What goes through a ring that is there already.
 constexpr std::size_t least_bytes_of_ready_ring = std::size_t{4} << 20;
@@ -82,13 +82,17 @@ struct RingMemory {
   PinnedArray<std::byte> bytes;
 };
 
-/// The memory of a ring that is gone, or was made ahead.
+/// The memory of a ring that is gone.
 class SpareMemory {
  public:
   [[nodiscard]] std::unique_ptr<RingMemory> take(int threads) {
     const std::scoped_lock lock(mutex_);
     if (memory_ && memory_->threads >= threads) return std::move(memory_);
     return std::make_unique<RingMemory>(threads);
+  }
+  [[nodiscard]] bool suffices(int threads) {
+    const std::scoped_lock lock(mutex_);
+    return memory_ && memory_->threads >= threads;
   }
   void give(std::unique_ptr<RingMemory> memory) {
     const std::scoped_lock lock(mutex_);
@@ -104,10 +108,6 @@ SpareMemory& spare_memory() {
   // Never destroyed: when the process ends CUDA may be gone before it.
   static auto* const memory = new SpareMemory;
   return *memory;
-}
-
-int ring_threads(int threads) {
-  return std::min(thread_count(threads), most_threads);
 }
 
 }  // namespace
@@ -132,10 +132,9 @@ struct TransferRing::Buffers {
   std::vector<std::unique_ptr<Lane>> lanes;
 };
 
-TransferRing::TransferRing(int threads) : threads_(ring_threads(threads)) {}
-void TransferRing::lock_memory() {
-  spare_memory().give(spare_memory().take(ring_threads(0)));
-}
+TransferRing::TransferRing(int threads)
+    : threads_(std::min(thread_count(threads), most_threads)),
+      ready_(spare_memory().suffices(threads_)) {}
 TransferRing::~TransferRing() = default;
 
 bool TransferRing::worth_it(std::size_t bytes) const {

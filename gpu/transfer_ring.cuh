@@ -14,8 +14,9 @@ namespace pagerank::gpu {
 /// Copies large arrays between host and device through a small ring of page-locked buffers, a pair
 /// for each of several threads: while one buffer of a pair travels, its thread fills or empties the
 /// other, converting the elements on the way. All travel in one stream: in as many as there are
-/// threads, each buffer would wait some microseconds for its turn. Page-locked memory travels several times faster than
-/// other memory, but page-locking a whole graph would take longer than that saves.
+/// threads, each buffer would wait some microseconds for its turn. Page-locked memory travels
+/// several times faster than other memory, but page-locking a whole graph would take longer than
+/// that saves.
 class TransferRing {
  public:
   /// `threads`: 0 for as many as OpenMP offers. Buffers are made when the first array that is
@@ -25,9 +26,6 @@ class TransferRing {
   TransferRing(const TransferRing&) = delete;
   TransferRing& operator=(const TransferRing&) = delete;
   ~TransferRing();
-
-  /// Makes the buffers' memory ahead, for all threads.
-  static void lock_memory();
 
   /// So many bytes are about to be copied, in several arrays: also for those that would not be
   /// worth the ring by themselves.
@@ -67,7 +65,7 @@ class TransferRing {
 
   int threads_;
   std::unique_ptr<Buffers> buffers_;  ///< Null until they are needed.
-  bool ready_ = false;                ///< They are made, or worth making.
+  bool ready_;                        ///< They or their memory are made, or worth making.
 };
 
 }  // namespace pagerank::gpu

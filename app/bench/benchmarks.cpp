@@ -121,16 +121,16 @@ void run_spmv(const BenchOptions& options, const TransitionMatrix& matrix, Bench
 }
 
 /// Seconds of one iteration of a solve that took so many, from when its observer heard of each:
-/// from the 32nd to the last, which leaves out what a solve does once. (A GPU tells of up to 32 at
-/// once.) Of a solve that rounding ended before, from the middle one, if they were told one by one.
+/// from the 32nd to the last, which leaves out what a solve does once. A GPU tells of up to 32 at
+/// once: from where one such lot ends. Of a solve that rounding ended before, from the middle one.
 double iteration_seconds(const std::vector<double>& heard, double whole) {
   constexpr std::size_t first = 32;
   const std::size_t count = heard.size();
-  const std::size_t from = count > first ? first : (count + 1) / 2;
-  if (from == 0 || from == count) return whole / static_cast<double>(count);
-  const double span = heard.back() - heard[from - 1];
-  if (count <= first && span < whole / 20) return whole / static_cast<double>(count);
-  return span / static_cast<double>(count - from);
+  const double mean = whole / static_cast<double>(count);
+  std::size_t from = count > first ? first : std::max<std::size_t>(1, (count + 1) / 2);
+  while (from < count && heard[from] - heard[from - 1] < mean / 8) ++from;
+  if (from >= count) return mean;
+  return (heard.back() - heard[from - 1]) / static_cast<double>(count - from);
 }
 
 /// A sample a solve; `between` is called between two solves.
