@@ -41,14 +41,21 @@ std::vector<T> gather(std::size_t count, At at) {
   return out;
 }
 
+/// So many sixteenths of the full sample are looked at: of a smaller graph there is less to lose by
+/// a wrong choice, and all of a solve may take as long as looking.
+std::size_t sixteenths(const MatrixSampler& matrix) {
+  return std::clamp<std::size_t>(matrix.link_count() >> 22, 2, 16);
+}
+
 double sample_sectors(const MatrixSampler& matrix, std::size_t value_bytes) {
-  constexpr std::size_t stretches = 16, length = 2048;
+  const std::size_t stretches = sixteenths(matrix);
+  constexpr std::size_t length = 2048;
   const EdgeIndex stride = matrix.link_count() / stretches;
   const std::size_t seen = std::min<EdgeIndex>(length, stride);
   std::vector<EdgeIndex> links(stretches * seen);
   for (std::size_t i = 0; i < links.size(); ++i) links[i] = i / seen * stride + i % seen;
   const std::vector<NodeId> columns = matrix.columns(links);
-  std::array<std::size_t, stretches> sectors{};
+  std::vector<std::size_t> sectors(stretches);
   parallel_for(stretches, sampling_threads(), [&](std::size_t s) {
     std::vector<std::uint64_t> touched(seen);
     for (std::size_t i = 0; i < seen; ++i) {
@@ -135,7 +142,7 @@ struct Runs {
 };
 Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
   const auto window_size = static_cast<std::uint32_t>(window_bytes / value_bytes);
-  const RowSample sample = sample_rows(matrix);
+  const RowSample sample = sample_rows(matrix, 16 * sixteenths(matrix));
   const std::vector<double> elements = matrix.elements(sample.links);
   const DegreeOrder order(matrix);
   const auto places = gather<NodeId>(elements.size(), [&](std::size_t i) {
@@ -239,8 +246,8 @@ std::vector<double> HostSampler::inverse_out_weights(const std::vector<NodeId>& 
                         [&](std::size_t i) { return matrix_.inverse_out_weight[nodes[i]]; });
 }
 
-RowSample sample_rows(const MatrixSampler& matrix) {
-  constexpr std::size_t most_rows = 256, most_columns = 256;
+RowSample sample_rows(const MatrixSampler& matrix, std::size_t most_rows) {
+  constexpr std::size_t most_columns = 256;
   std::vector<EdgeIndex> links(most_rows);
   for (std::size_t r = 0; r < most_rows; ++r) links[r] = matrix.link_count() / most_rows * r;
   const std::vector<MatrixSampler::Row> rows = matrix.rows_of(links);

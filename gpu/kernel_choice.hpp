@@ -92,7 +92,8 @@ struct RowSample {
   /// The same, to be expected where links lead to any node alike.
   [[nodiscard]] double runs_per_random_link(std::uint64_t nodes, std::uint32_t window_size) const;
 };
-[[nodiscard]] RowSample sample_rows(const MatrixSampler& matrix);
+/// So many rows at most, evenly apart by links.
+[[nodiscard]] RowSample sample_rows(const MatrixSampler& matrix, std::size_t most_rows = 256);
 
 /// `blocked` takes the nodes in another order if that leaves less than so much of the runs.
 inline constexpr double worth_renumbering = 0.8;
