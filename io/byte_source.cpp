@@ -89,10 +89,18 @@ std::size_t ByteSource::read_on(std::span<char> buffer) {
 }
 
 void ByteSource::begin_reading_ahead() {
+  const std::lock_guard lock(ahead_mutex_);
+  if (stopped_) return;
   try {
     ahead_.emplace([file = file_](std::span<char> piece) { return file->read(piece); }, may_wait_);
   } catch (const std::system_error&) {  // no more threads are to be had: read as it is asked for
   }
+}
+
+void ByteSource::stop() {
+  const std::lock_guard lock(ahead_mutex_);
+  stopped_ = true;
+  if (ahead_) ahead_->stop();
 }
 
 std::size_t ByteSource::read_at(std::uint64_t offset, std::span<char> buffer) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +33,10 @@ class ByteSource {
   /// it at once, and it does not move what read() reads next.
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> buffer) const;
 
+  /// From any thread: nothing more is read ahead of what was taken, and who waits in read() for
+  /// bytes that may never come goes on, as at the end of the input.
+  void stop();
+
   /// What to call the input in messages: the path, or "<stdin>".
   [[nodiscard]] const std::string& name() const;
 
@@ -57,6 +62,8 @@ class ByteSource {
   std::string peeked_;           ///< Comes before what is left in the file,
   std::size_t peeked_read_ = 0;  ///< from this byte on.
   bool has_begun_ = false;
+  std::mutex ahead_mutex_;  ///< Guards what follows where it is made, and where it is stopped.
+  bool stopped_ = false;
   std::optional<ReadAhead> ahead_;
 };
 

@@ -92,6 +92,8 @@ void GraphText::parse_blocks(BlockLedger& ledger, Parse parse, Take take) {
       error = std::current_exception();
     }
     ledger.finish(block.index, entries, error);
+    // Others may wait for a block from a pipe whose writer has gone silent.
+    if (ledger.stopped()) source_.stop();
   };
   std::atomic<bool> first_is_taken = false;
   on_each_thread([&] {

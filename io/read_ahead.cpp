@@ -52,7 +52,7 @@ struct ReadAhead::Pieces {
   /// The first piece that was not taken whole, once it is there; null at the end.
   Piece* wait_for_first() {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return ready > 0 || ended; });
+    changed.wait(lock, [this] { return ready > 0 || ended || unwanted; });
     return ready > 0 ? &ring.at(first) : nullptr;
   }
 
@@ -77,12 +77,20 @@ ReadAhead::~ReadAhead() {
     pieces_->unwanted = true;
     over = pieces_->ended;
   }
-  pieces_->changed.notify_one();
+  pieces_->changed.notify_all();
   if (may_wait_ && !over) {
     thread_.detach();
   } else {
     thread_.join();
   }
+}
+
+void ReadAhead::stop() {
+  {
+    const std::lock_guard lock(pieces_->mutex);
+    pieces_->unwanted = true;
+  }
+  pieces_->changed.notify_all();  // the thread, and who takes pieces
 }
 
 std::size_t ReadAhead::read(std::span<char> buffer) {

@@ -34,6 +34,9 @@ class ReadAhead {
   /// Throws what `read` threw once it comes to that, however often it is called.
   [[nodiscard]] std::size_t read(std::span<char> buffer);
 
+  /// From any thread: reads nothing more, as if the stream ended. Who waits in read() goes on.
+  void stop();
+
  private:
   struct Pieces;
 

@@ -133,30 +133,52 @@ TEST_CASE("a compressed file is decompressed while its reader does something els
   CHECK(source.read(all) == text.size() - 1);
 }
 
+TEST_CASE("who waits for a stream that stays silent goes on when it is stopped") {
+  std::promise<void> over;
+  ReadAhead ahead(
+      [silence = over.get_future().share()](std::span<char>) {
+        silence.wait();
+        return std::size_t{0};
+      },
+      true);
+  auto taken = std::async(std::launch::async, [&] {
+    std::array<char, 4> buffer{};
+    return ahead.read(buffer);
+  });
+  CHECK(taken.wait_for(50ms) == std::future_status::timeout);
+  ahead.stop();
+  CHECK(taken.wait_for(10s) == std::future_status::ready);
+  over.set_value();  // or the test would not end where the check has failed
+  CHECK(taken.get() == 0);
+}
+
 TEST_CASE("a bad line ends the reading of a pipe whose writer goes on being silent") {
-  std::array<int, 2> ends{};
-  REQUIRE(pipe(ends.data()) == 0);
-  const std::string text = "%%MatrixMarket matrix coordinate pattern general\n3 x 3\n";
-  // A first block, which is waited for, and some of what follows, the rest of which never comes.
-  const std::string block = text + std::string(2 * io::LineBlocks::longest_line - 100, '\n');
-  REQUIRE(fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) >= 1 << 20);  // holds what nobody reads
-  std::thread writer([&] {
-    for (std::size_t at = 0; at < block.size();) {
-      const ssize_t wrote = write(ends[1], block.data() + at, block.size() - at);
-      if (wrote <= 0) break;
-      at += static_cast<std::size_t>(wrote);
-    }
-  });
-  auto read = std::async(std::launch::async, [&] {
-    io::ByteSource source("/dev/fd/" + std::to_string(ends[0]));
-    (void)io::read_matrix_market(source, SourceIndex::row, {.threads = 1});
-  });
-  writer.join();
-  const bool ended = read.wait_for(10s) == std::future_status::ready;
-  close(ends[1]);
-  CHECK(ended);
-  CHECK_THROWS_AS(read.get(), io::ParseError);
-  close(ends[0]);
+  for (const int threads : {1, 2, 5}) {
+    CAPTURE(threads);
+    std::array<int, 2> ends{};
+    REQUIRE(pipe(ends.data()) == 0);
+    const std::string text = "%%MatrixMarket matrix coordinate pattern general\n3 3 9\n1 x\n";
+    // A first block, which is waited for, and some of what follows, the rest of which never comes.
+    const std::string block = text + std::string(2 * io::LineBlocks::longest_line - 100, '\n');
+    REQUIRE(fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) >= 1 << 20);  // holds what nobody reads
+    std::thread writer([&] {
+      for (std::size_t at = 0; at < block.size();) {
+        const ssize_t wrote = write(ends[1], block.data() + at, block.size() - at);
+        if (wrote <= 0) break;
+        at += static_cast<std::size_t>(wrote);
+      }
+    });
+    auto read = std::async(std::launch::async, [&] {
+      io::ByteSource source("/dev/fd/" + std::to_string(ends[0]));
+      (void)io::read_matrix_market(source, SourceIndex::row, {.threads = threads});
+    });
+    writer.join();
+    const bool ended = read.wait_for(10s) == std::future_status::ready;
+    close(ends[1]);
+    CHECK(ended);
+    CHECK_THROWS_WITH_AS(read.get(), doctest::Contains(":3: "), io::ParseError);
+    close(ends[0]);
+  }
 }
 
 TEST_SUITE_END();
