@@ -8,16 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "io/graph_cache.hpp"
-#include "tests/support.hpp"
+#include "tests/program_text.hpp"
 
 namespace pagerank::tests {
 TEST_SUITE_BEGIN("app");
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 const std::string saved = "cached in ", taken = "; from ";
 

@@ -8,16 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "tests/support.hpp"
+#include "tests/program_text.hpp"
 
 namespace pagerank::tests {
 TEST_SUITE_BEGIN("app");
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 struct Bytes {
   std::uint64_t needed = 0, available = 0;

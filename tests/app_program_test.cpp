@@ -4,44 +4,19 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
-#include <utility>
 
 #include "app/engine_choice.hpp"
 #include "app/host_memory.hpp"
 #include "core/graph_generator.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/pagerank.hpp"
-#include "tests/support.hpp"
+#include "tests/program_text.hpp"
 
 namespace pagerank::tests {
 TEST_SUITE_BEGIN("app");
 
 namespace {
-
-std::string data(const std::string& name) {
-  return (source_dir() / "data" / name).string();
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-nlohmann::json report_of(std::vector<std::string> arguments) {
-  const TemporaryDirectory files;
-  const fs::path path = files / "report.json";
-  arguments.insert(arguments.end(), {"--report", path.string()});
-  CHECK(run_pagerank(arguments).status == 0);
-  return nlohmann::json::parse(read_file(path));
-}
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool measure_memory = false;  // the sanitizer's own memory would be measured
@@ -209,127 +184,6 @@ TEST_CASE("the report holds the run") {
   CHECK(seconds["upload"] == 0);  // there is no GPU to bring anything to
 }
 
-TEST_CASE("the GPU's reader gives what the host's does: table, report and errors") {
-  const std::string reason = gpu::unavailable_reason();
-  const std::vector<std::string> by_device = {"--reader", "device"};
-  const auto run = [](std::vector<std::string> arguments, std::vector<std::string> more,
-                      const std::string& input = {}) {
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_pagerank(arguments, input);
-  };
-  if (!reason.empty()) {
-    const RunResult refused = run({data("karate.mtx")}, by_device);
-    CHECK(refused.status == 5);
-    CHECK(refused.out.empty());
-    return;
-  }
-  for (const char* const graph :
-       {"karate.mtx", "netscience.mtx", "wb-cs-stanford.mtx", "wiki-Vote.mtx.gz"}) {
-    for (const char* const source : {"row", "column"}) {
-      for (const char* const kernel : {"auto", "ell", "hybrid", "blocked", "vector"}) {
-        const std::vector<std::string> asked = {data(graph), "--engine", "gpu",
-                                                "--source",  source,     "--kernel",
-                                                kernel,      "--top",    "100000"};
-        const RunResult host = run(asked, {"--reader", "host"});
-        const RunResult device = run(asked, by_device);
-        CAPTURE(graph);
-        CAPTURE(kernel);
-        CHECK(device.status == host.status);
-        CHECK(device.out == host.out);
-      }
-    }
-  }
-  const std::string text = read_file(data("wiki-Vote.mtx.gz"));
-  const std::string table = run({data("wiki-Vote.mtx.gz")}, {"--engine", "gpu"}).out;
-  CHECK(run({"-"}, by_device, text).out == table);
-
-  const auto of_host = report_of({data("netscience.mtx"), "--engine", "gpu"});
-  const auto of_device = report_of({data("netscience.mtx"), "--reader", "device"});
-  for (const char* const fact : {"nodes", "smallest_node", "largest_node", "entries", "links",
-                                 "dangling", "weighted", "symmetric", "source", "format"}) {
-    CAPTURE(fact);
-    CHECK(of_device["graph"][fact] == of_host["graph"][fact]);
-  }
-  CHECK(of_device["reader"] == "device");
-  CHECK(of_host["reader"] == "host");
-  CHECK(of_device["error_bound"] == of_host["error_bound"]);
-
-  int refused = 0;
-  for (const auto& file :
-       fs::recursive_directory_iterator(source_dir() / "tests/data/conformance")) {
-    if (!file.is_regular_file()) continue;
-    const std::vector<std::string> asked = {file.path().string(), "--engine", "gpu",
-                                            "--input-format",     "mtx",      "--quiet"};
-    const RunResult host = run(asked, {"--reader", "host"});
-    if (host.status != 3) continue;
-    const RunResult device = run(asked, by_device);
-    CAPTURE(file.path().string());
-    CHECK(device.status == 3);
-    CHECK(device.err == host.err);
-    if (++refused == 25) break;
-  }
-  CHECK(refused > 5);
-}
-
-TEST_CASE("the GPU's reader gives what the host's does of edge lists") {
-  const std::vector<std::string> by_device = {"--reader", "device"};
-  const std::vector<std::string> by_host = {"--reader", "host"};
-  const auto run = [](std::vector<std::string> arguments, const std::vector<std::string>& more,
-                      const std::string& input = {}) {
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_pagerank(arguments, input);
-  };
-  if (!gpu::unavailable_reason().empty()) {
-    const std::string list = (source_dir() / "tests/data/edge_lists/valid/ids_64_bit.el").string();
-    CHECK(run({list}, by_device).status == 5);
-    return;
-  }
-  const TemporaryDirectory files;
-  std::vector<std::string> graphs;
-  for (const bool weighted : {false, true}) {
-    for (const std::uint64_t factor : {std::uint64_t{1}, std::uint64_t{0x9E3779B97F4A7C15}}) {
-      std::string text = "# FromNodeId\tToNodeId\n";
-      for (std::uint64_t i = 1; i < 20'000; ++i) {
-        text += std::to_string(i * i % 3001 * factor);
-        text += '\t';
-        text += std::to_string(i % 1009 * factor);
-        text += weighted ? "\t0." + std::to_string(i) + "\n" : "\n";
-      }
-      graphs.push_back((files / ("g" + std::to_string(graphs.size()) + ".txt")).string());
-      write_file(graphs.back(), text);
-    }
-  }
-  int refused = 0, ranked = 0;
-  for (const auto& file :
-       fs::recursive_directory_iterator(source_dir() / "tests/data/edge_lists")) {
-    if (file.is_regular_file()) graphs.push_back(file.path().string());
-  }
-  for (const std::string& graph : graphs) {
-    CAPTURE(graph);
-    const std::vector<std::string> asked = {graph,    "--engine",       "gpu",   "--top",
-                                            "100000", "--input-format", "edges", "--quiet"};
-    const RunResult host = run(asked, by_host), device = run(asked, by_device);
-    CHECK(device.status == host.status);
-    CHECK(device.out == host.out);
-    CHECK(device.err == host.err);
-    ++(host.status == 3 ? refused : ranked);
-    std::vector<std::string> streamed = asked;
-    streamed.front() = "-";
-    CHECK(run(streamed, by_device, read_file(graph)).out == host.out);
-  }
-  CHECK(refused > 20);
-  CHECK(ranked > 10);
-
-  const auto of_host = report_of({graphs.front(), "--engine", "gpu", "--reader", "host"});
-  const auto of_device = report_of({graphs.front(), "--reader", "device"});
-  for (const char* const fact : {"nodes", "smallest_node", "largest_node", "entries", "links",
-                                 "dangling", "weighted", "symmetric", "source", "format"}) {
-    CAPTURE(fact);
-    CHECK(of_device["graph"][fact] == of_host["graph"][fact]);
-  }
-  CHECK(of_device["reader"] == "device");
-}
-
 TEST_CASE("not converging is written, marked, and exits 4") {
   const TemporaryDirectory files;
   const RunResult run =
@@ -476,127 +330,6 @@ TEST_CASE("a batch ranks every graph it can and exits with the worst status") {
   CHECK(lines_of(read_file(files / "karate.tsv")).size() == 35);
   CHECK(lines_of(read_file(files / "four.tsv")).size() == 5);
   CHECK_FALSE(fs::exists(files / "bad.tsv"));
-}
-
-namespace {
-
-/// The links of a general Matrix Market file as an edge list, node i called a * i + b.
-std::string as_edge_list(const std::string& matrix_market, std::uint64_t a, std::uint64_t b) {
-  std::istringstream lines(matrix_market);
-  std::string text = "# Directed graph\r\n# FromNodeId\tToNodeId\r\n", line;
-  bool size_line = true;
-  while (std::getline(lines, line)) {
-    if (line.starts_with('%')) continue;
-    if (!std::exchange(size_line, false)) {
-      std::istringstream fields(line);
-      std::uint64_t from = 0, to = 0;
-      fields >> from >> to;
-      text += std::to_string(a * from + b) + '\t' + std::to_string(a * to + b) + "\r\n";
-    }
-  }
-  return text;
-}
-
-}  // namespace
-
-TEST_CASE("a graph ranks the same from a Matrix Market file and from an edge list") {
-  // Strongly connected: every node has a link, and so occurs in an edge list.
-  const fs::path graph = source_dir() / "tests/data/graphs/cs-stanford-scc.mtx";
-  const std::string text = read_file(graph);
-  const TemporaryDirectory files;
-  const std::string path = (files / "graph.txt").string();
-  for (const char* source : {"row", "column"}) {
-    const std::vector<std::string> options = {"--engine", "cpu",      "--top", "5000",
-                                              "--quiet",  "--source", source};
-    const auto ranked = [&](const std::string& file) {
-      std::vector<std::string> arguments = options;
-      arguments.insert(arguments.begin(), file);
-      const RunResult run = run_pagerank(arguments);
-      CHECK(run.status == 0);
-      return run.out;
-    };
-    const std::string expected = ranked(graph.string());
-    write_file(path, as_edge_list(text, 1, 0));
-    CHECK(ranked(path) == expected);
-    write_gzip_file(path + ".gz", as_edge_list(text, 1, 0));
-    CHECK(ranked(path + ".gz") == expected);
-
-    // Other names, in the same order: the same scores of the same nodes.
-    for (const std::uint64_t factor : {std::uint64_t{2}, std::uint64_t{1'000'000'007'000}}) {
-      write_file(path, as_edge_list(text, factor, 12'345'678'901));
-      std::istringstream rows(ranked(path)), expected_rows(expected);
-      std::string row, expected_row;
-      std::getline(expected_rows, expected_row);
-      std::getline(rows, row);
-      CHECK(row == expected_row);
-      bool same = true;
-      std::uint64_t rank = 0, node = 0, place = 0, label = 0;
-      std::string score, labelled_score;
-      while (expected_rows >> rank >> node >> score) {
-        same = same && rows >> place >> label >> labelled_score && place == rank &&
-               label == factor * node + 12'345'678'901 && labelled_score == score;
-      }
-      CHECK(same);
-      CHECK(rank > 2000);
-      CHECK((rows >> place).fail());
-    }
-  }
-}
-
-TEST_CASE("the nodes of an edge list are called by their ids wherever they show") {
-  const std::string graph =
-      (source_dir() / "tests/data/edge_lists/valid/snap_header_tabs.txt").string();
-  const TemporaryDirectory files;
-  const RunResult run =
-      run_pagerank({graph, "--engine", "cpu", "--output", (files / "s.npy").string(), "--report",
-                    (files / "r.json").string()});
-  CHECK(run.status == 0);
-  CHECK(has(run.err, "5 nodes called 3 to 3352, 6 entries, 6 links, 0 dangling nodes; row index"));
-  std::set<std::string> nodes;
-  std::istringstream rows(run.out.substr(run.out.find('\n')));
-  for (std::string rank, node, score; rows >> rank >> node >> score;) nodes.insert(node);
-  CHECK(nodes == std::set<std::string>{"3", "30", "54", "1412", "3352"});
-  CHECK(has(read_file(files / "s.npy"), "('node', '<u8')"));
-  const auto report = nlohmann::json::parse(read_file(files / "r.json"));
-  CHECK(report["graph"]["format"] == "edges");
-  CHECK(report["graph"]["nodes"] == 5);
-  CHECK(report["graph"]["smallest_node"] == 3);
-  CHECK(report["graph"]["largest_node"] == 3352);
-  for (const char* name : {"s.csv", "s.tsv", "s.json", "s.mtx"}) {
-    CHECK(run_pagerank({graph, "--engine", "cpu", "--output", (files / name).string()}).status ==
-          0);
-    CHECK(has(read_file(files / name), "1412"));
-    CHECK(has(read_file(files / name), "3352"));
-  }
-
-  const RunResult dangling =
-      run_pagerank({"-", "--input-format", "edges", "--dangling", "error", "--engine", "cpu"},
-                   "70 900\n900 5000000000\n70 80\n");
-  CHECK(dangling.status == 3);
-  CHECK(has(dangling.err, "the graph has 2 dangling nodes"));
-  CHECK(has(dangling.err, "the first is node 80\n"));
-}
-
-TEST_CASE("an edge list on standard input is told by its comments, or by --input-format") {
-  const std::string links = "10\t20\n20\t10\n10\t30\n30\t10\n";
-  const RunResult told = run_pagerank({"-", "--engine", "cpu"}, "# FromNodeId\tToNodeId\n" + links);
-  CHECK(told.status == 0);
-  CHECK(lines_of(told.out).at(1).rfind("1\t10\t", 0) == 0);
-  CHECK(run_pagerank({"-", "--input-format", "edges", "--engine", "cpu"}, links).out == told.out);
-  const RunResult neither = run_pagerank({"-", "--engine", "cpu"}, links);
-  CHECK(neither.status == 3);
-  CHECK(has(neither.err, "<stdin>:1: expected the banner"));
-  CHECK(has(neither.err, "an edge list needs --input-format edges"));
-  CHECK(run_pagerank({data("four.mtx"), "--input-format", "edges"}).status == 3);
-}
-
-TEST_CASE("a bad line of an edge list is refused with file and line, exit 3") {
-  const std::string graph =
-      (source_dir() / "tests/data/edge_lists/invalid/missing_weight.txt").string();
-  const RunResult run = run_pagerank({graph});
-  CHECK(run.status == 3);
-  CHECK(run.out.empty());
-  CHECK(has(run.err, "missing_weight.txt:4: expected a weight: the first link has one"));
 }
 
 TEST_CASE("the number of threads does not change what is printed") {

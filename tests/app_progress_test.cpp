@@ -13,16 +13,12 @@
 #include <vector>
 
 #include "io/atomic_file.hpp"
-#include "tests/support.hpp"
+#include "tests/program_text.hpp"
 
 namespace pagerank::tests {
 namespace {
 
 using namespace std::chrono_literals;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// A program that was built beside the tests, running. Its input is a pipe that stays open.
 class RunningProgram {

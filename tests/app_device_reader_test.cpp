@@ -1,0 +1,137 @@
+// The GPU's reader against the host's, as the program's users meet both.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "gpu/pagerank.hpp"
+#include "tests/program_text.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("app");
+
+TEST_CASE("the GPU's reader gives what the host's does: table, report and errors") {
+  const std::string reason = gpu::unavailable_reason();
+  const std::vector<std::string> by_device = {"--reader", "device"};
+  const auto run = [](std::vector<std::string> arguments, std::vector<std::string> more,
+                      const std::string& input = {}) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_pagerank(arguments, input);
+  };
+  if (!reason.empty()) {
+    const RunResult refused = run({data("karate.mtx")}, by_device);
+    CHECK(refused.status == 5);
+    CHECK(refused.out.empty());
+    return;
+  }
+  for (const char* const graph :
+       {"karate.mtx", "netscience.mtx", "wb-cs-stanford.mtx", "wiki-Vote.mtx.gz"}) {
+    for (const char* const source : {"row", "column"}) {
+      for (const char* const kernel : {"auto", "ell", "hybrid", "blocked", "vector"}) {
+        const std::vector<std::string> asked = {data(graph), "--engine", "gpu",
+                                                "--source",  source,     "--kernel",
+                                                kernel,      "--top",    "100000"};
+        const RunResult host = run(asked, {"--reader", "host"});
+        const RunResult device = run(asked, by_device);
+        CAPTURE(graph);
+        CAPTURE(kernel);
+        CHECK(device.status == host.status);
+        CHECK(device.out == host.out);
+      }
+    }
+  }
+  const std::string text = read_file(data("wiki-Vote.mtx.gz"));
+  const std::string table = run({data("wiki-Vote.mtx.gz")}, {"--engine", "gpu"}).out;
+  CHECK(run({"-"}, by_device, text).out == table);
+
+  const auto of_host = report_of({data("netscience.mtx"), "--engine", "gpu"});
+  const auto of_device = report_of({data("netscience.mtx"), "--reader", "device"});
+  for (const char* const fact : {"nodes", "smallest_node", "largest_node", "entries", "links",
+                                 "dangling", "weighted", "symmetric", "source", "format"}) {
+    CAPTURE(fact);
+    CHECK(of_device["graph"][fact] == of_host["graph"][fact]);
+  }
+  CHECK(of_device["reader"] == "device");
+  CHECK(of_host["reader"] == "host");
+  CHECK(of_device["error_bound"] == of_host["error_bound"]);
+
+  int refused = 0;
+  for (const auto& file :
+       fs::recursive_directory_iterator(source_dir() / "tests/data/conformance")) {
+    if (!file.is_regular_file()) continue;
+    const std::vector<std::string> asked = {file.path().string(), "--engine", "gpu",
+                                            "--input-format",     "mtx",      "--quiet"};
+    const RunResult host = run(asked, {"--reader", "host"});
+    if (host.status != 3) continue;
+    const RunResult device = run(asked, by_device);
+    CAPTURE(file.path().string());
+    CHECK(device.status == 3);
+    CHECK(device.err == host.err);
+    if (++refused == 25) break;
+  }
+  CHECK(refused > 5);
+}
+
+TEST_CASE("the GPU's reader gives what the host's does of edge lists") {
+  const std::vector<std::string> by_device = {"--reader", "device"};
+  const std::vector<std::string> by_host = {"--reader", "host"};
+  const auto run = [](std::vector<std::string> arguments, const std::vector<std::string>& more,
+                      const std::string& input = {}) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_pagerank(arguments, input);
+  };
+  if (!gpu::unavailable_reason().empty()) {
+    const std::string list = (source_dir() / "tests/data/edge_lists/valid/ids_64_bit.el").string();
+    CHECK(run({list}, by_device).status == 5);
+    return;
+  }
+  const TemporaryDirectory files;
+  std::vector<std::string> graphs;
+  for (const bool weighted : {false, true}) {
+    for (const std::uint64_t factor : {std::uint64_t{1}, std::uint64_t{0x9E3779B97F4A7C15}}) {
+      std::string text = "# FromNodeId\tToNodeId\n";
+      for (std::uint64_t i = 1; i < 20'000; ++i) {
+        text += std::to_string(i * i % 3001 * factor);
+        text += '\t';
+        text += std::to_string(i % 1009 * factor);
+        text += weighted ? "\t0." + std::to_string(i) + "\n" : "\n";
+      }
+      graphs.push_back((files / ("g" + std::to_string(graphs.size()) + ".txt")).string());
+      write_file(graphs.back(), text);
+    }
+  }
+  int refused = 0, ranked = 0;
+  for (const auto& file :
+       fs::recursive_directory_iterator(source_dir() / "tests/data/edge_lists")) {
+    if (file.is_regular_file()) graphs.push_back(file.path().string());
+  }
+  for (const std::string& graph : graphs) {
+    CAPTURE(graph);
+    const std::vector<std::string> asked = {graph,    "--engine",       "gpu",   "--top",
+                                            "100000", "--input-format", "edges", "--quiet"};
+    const RunResult host = run(asked, by_host), device = run(asked, by_device);
+    CHECK(device.status == host.status);
+    CHECK(device.out == host.out);
+    CHECK(device.err == host.err);
+    ++(host.status == 3 ? refused : ranked);
+    std::vector<std::string> streamed = asked;
+    streamed.front() = "-";
+    CHECK(run(streamed, by_device, read_file(graph)).out == host.out);
+  }
+  CHECK(refused > 20);
+  CHECK(ranked > 10);
+
+  const auto of_host = report_of({graphs.front(), "--engine", "gpu", "--reader", "host"});
+  const auto of_device = report_of({graphs.front(), "--reader", "device"});
+  for (const char* const fact : {"nodes", "smallest_node", "largest_node", "entries", "links",
+                                 "dangling", "weighted", "symmetric", "source", "format"}) {
+    CAPTURE(fact);
+    CHECK(of_device["graph"][fact] == of_host["graph"][fact]);
+  }
+  CHECK(of_device["reader"] == "device");
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests
