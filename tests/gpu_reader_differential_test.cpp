@@ -1,0 +1,298 @@
+// The GPU's reader against the simple one: the same graph, the same matrix, bit for bit, or the
+// same message, on the conformance files, on long files and on mutations of both.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/text_source.hpp"
+#include "core/transition_matrix.hpp"
+#include "gpu/device_reader.hpp"
+#include "io/line_blocks.hpp"
+#include "tests/both_readers.hpp"
+#include "tests/text_samples.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("gpu");
+
+namespace {
+
+struct DeviceReaders : MatrixMarketReaders {
+  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
+    io::MatrixMarketReader reader(source, options);
+    app::TextSource entries(reader);
+    gpu::DeviceReader device(entries, {.threads = options.threads});
+    device.read();
+    return {reader.header(), device.download_edges(SourceIndex::row)};
+  }
+};
+
+struct DeviceEdgeListReaders : EdgeListReaders {
+  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
+    io::EdgeListReader reader(source, options);
+    app::TextSource entries(reader);
+    gpu::DeviceReader device(entries, {.threads = options.threads});
+    device.read();
+    return {device.download_edges(SourceIndex::row), device.take_labels()};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the GPU's reader reads blocks that are joined on their way like others") {
+  if (!has_gpu()) return;
+  const io::ReadOptions options{.threads = 3, .block_bytes = io::LineBlocks::longest_line};
+  for (const std::string& text : texts_of_full_blocks()) {
+    BothReaders<DeviceReaders>(text).check(options, false);
+  }
+}
+
+TEST_CASE_TEMPLATE(
+    "the GPU's reader agrees with the simple one on conformance files and mutations of them",
+    Readers, DeviceReaders, DeviceEdgeListReaders) {
+  if (!has_gpu()) return;
+  Random random(25);
+  const std::vector<std::string> texts = texts_of(Readers::corpus);
+  for (int round = 0; round < 4; ++round) {
+    for (const std::string& text : texts) {
+      BothReaders<Readers> readers(round == 0 ? text : mutate(text, random));
+      for (const std::size_t block_bytes :
+           {std::size_t{64}, round == 0 ? std::size_t{1} : std::size_t{1} << 20}) {
+        readers.check({.threads = 4, .block_bytes = block_bytes}, random() % 4 == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("the GPU's reader agrees with the simple one on long files and mutations of them") {
+  if (!has_gpu()) return;
+  Random random(26);
+  for (const bool weighted : {false, true}) {
+    const std::string text = long_text(weighted, random);
+    for (int round = 0; round < 60; ++round) {
+      BothReaders<DeviceReaders> readers(round == 0 ? text : mutate(text, random));
+      for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes.back()}) {
+        readers.check({.threads = 6, .block_bytes = block_bytes}, random() % 8 == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("the GPU's reader agrees with the simple one on long edge lists") {
+  if (!has_gpu()) return;
+  Random random(29);
+  for (const std::uint64_t range : {std::uint64_t{500}, std::uint64_t{1} << 33, std::uint64_t{0}}) {
+    for (const int columns : {2, 3, 4}) {
+      const std::string text = long_edge_list(columns, range, random);
+      for (int round = 0; round < 12; ++round) {
+        BothReaders<DeviceEdgeListReaders> readers(round == 0 ? text : mutate(text, random));
+        for (const std::size_t block_bytes : {std::size_t{1000}, block_sizes.back()}) {
+          for (const bool streamed : {false, true}) {  // memory grows with what comes
+            readers.check({.threads = 6, .block_bytes = block_bytes}, streamed);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Edge lists whose labels lie in all ways that the GPU tells apart.
+std::vector<std::string> numbering_texts() {
+  std::vector<std::string> texts = {
+      "1 1\n",
+      "1 2\n2 3\n",
+      "2 3\n3 2\n",
+      "0 1\n1 2\n",
+      "5 6\n6 7\n7 5\n",
+      "0 63\n64 65\n127 128\n",
+      "18446744073709551615 18446744073709551614\n",
+      "18446744073709551615 18446744073709551551\n18446744073709551552 18446744073709551613\n",
+      "18446744073709551615 0\n",
+      "0 8388623\n",  // the farthest that counts as close of one link,
+      "0 8388624\n",  // and the next
+      "7 8388630\n",
+      "7 8388631\n"};
+  for (const std::uint64_t factor : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{1} << 40}) {
+    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 33}) {
+      std::string text;
+      for (std::uint64_t i = 0; i < 100'000; ++i) {
+        text += std::to_string(first + i * i % 50'021 * factor);
+        text += '\t';
+        text += std::to_string(first + i % 50'021 * factor);
+        text += '\n';
+      }
+      texts.push_back(std::move(text));
+    }
+  }
+  return texts;
+}
+
+TEST_CASE("the GPU numbers nodes as the host does, however their labels lie") {
+  if (!has_gpu()) return;
+  for (const std::string& text : numbering_texts()) {
+    BothReaders<DeviceEdgeListReaders> readers(text);
+    CHECK_FALSE(readers.refused());
+    readers.check({.threads = 3}, false);
+    readers.check({.threads = 3}, true);
+  }
+}
+
+/// A text whose nodes are too many from a few on.
+class FewNodes final : public gpu::EntrySource {
+ public:
+  FewNodes(gpu::EntrySource& source, std::uint64_t most) : source_(source), most_(most) {}
+
+  [[nodiscard]] gpu::EntryTextShape shape() const override { return source_.shape(); }
+  [[nodiscard]] std::size_t buffer_bytes() const override { return source_.buffer_bytes(); }
+  [[nodiscard]] std::optional<gpu::TextBlock> next(const BufferOf& buffer_of) override {
+    return source_.next(buffer_of);
+  }
+  [[nodiscard]] std::optional<gpu::ParsedEntry> parse_line(std::string_view line) const override {
+    return source_.parse_line(line);
+  }
+  void accept(std::size_t block, std::uint64_t lines, std::uint64_t entries) override {
+    source_.accept(block, lines, entries);
+  }
+  void inspect(const gpu::TextBlock& block) override { source_.inspect(block); }
+  void close() override { source_.close(); }
+  void require_nodes(std::uint64_t count) const override { require_node_count(count, most_); }
+
+ private:
+  gpu::EntrySource& source_;
+  std::uint64_t most_;
+};
+
+TEST_CASE("more nodes than can be held are refused by the GPU's reader, and too little memory") {
+  if (!has_gpu()) return;
+  const TemporaryDirectory files;
+  const std::string path = (files / "graph").string();
+  for (const char* const text : {"1 2\n3 9\n9 8\n", "1 2\n3 1152921504606846976\n3 8\n"}) {
+    write_file(path, text);
+    for (const std::uint64_t most : {std::uint64_t{5}, std::uint64_t{4}}) {
+      io::ByteSource source(path);
+      io::EdgeListReader reader(source);
+      app::TextSource entries(reader);
+      FewNodes few(entries, most);
+      gpu::DeviceReader device(few, {});
+      if (most == 5) {
+        CHECK_NOTHROW(device.read());
+      } else {
+        CHECK_THROWS_WITH_AS(device.read(), "more nodes than the 4 that can be held",
+                             std::length_error);
+      }
+    }
+    io::ByteSource source(path);
+    io::EdgeListReader reader(source);
+    app::TextSource entries(reader);
+    gpu::DeviceReader device(entries, {.memory_limit = 1000});
+    CHECK_THROWS_AS(device.read(), OutOfMemory);
+  }
+}
+
+TEST_CASE("a last line that is too long for the host's reader is too long for the GPU's") {
+  if (!has_gpu()) return;
+  const std::string header = "%%MatrixMarket matrix coordinate pattern general\n5 5 1\n";
+  constexpr std::size_t longest = io::LineBlocks::longest_line;
+  for (const std::size_t length : {longest - 1, longest, longest + 1}) {
+    std::string line = "1 1", comment = "%";
+    line.resize(length, ' ');
+    comment.resize(3 * length, 'c');
+    std::string with_comments = header;
+    with_comments.append(comment).append("\n1 2\n").append(comment);
+    for (const std::string& text : {header + line, with_comments}) {
+      BothReaders<DeviceReaders> readers(text);
+      for (const bool streamed : {false, true}) {
+        readers.check({.threads = 4, .block_bytes = longest}, streamed);
+        readers.check({.threads = 4, .block_bytes = 1000}, streamed);
+      }
+    }
+  }
+}
+
+TEST_CASE("the matrix that the GPU builds is that of the simple reader's edges, bit for bit") {
+  if (!has_gpu()) return;
+  Random random(27);
+  const TemporaryDirectory files;
+  const std::string path = (files / "graph").string();
+  std::vector<std::string> texts = texts_of(DeviceReaders::corpus);
+  for (const bool weighted : {false, true}) {
+    texts.push_back(long_text(weighted, random));
+    // Few nodes, so that links repeat; weights whose sums depend on the order, are 0 or overflow.
+    for (const char* const symmetry : {"general", "symmetric"}) {
+      for (const unsigned nodes : {1U, 40U, 3000U}) {
+        std::string text = std::string("%%MatrixMarket matrix coordinate ") +
+                           (weighted ? "real " : "pattern ") + symmetry + "\n" +
+                           std::to_string(nodes) + ' ' + std::to_string(nodes) + " 20000\n";
+        for (int e = 0; e < 20'000; ++e) {
+          text += std::to_string(1 + random() % nodes);
+          text += ' ';
+          text += std::to_string(1 + random() % nodes);
+          static constexpr std::array<const char*, 7> weights = {
+              " 0", " 1e-3", " 1.7e308", " 0.1", " 12345.678", " 3", " 1e-300"};
+          const std::size_t kinds = nodes == 3000U ? weights.size() : 2;
+          if (weighted) text += weights[random() % kinds];
+          text += '\n';
+        }
+        texts.push_back(std::move(text));
+      }
+    }
+  }
+  int built = 0;
+  for (const std::string& text : texts) {
+    for (const SourceIndex source_index : {SourceIndex::row, SourceIndex::column}) {
+      const auto simple = outcome_of([&] { return simple_read(text, path, source_index); });
+      if (!simple.error.empty() || simple.graph.edges.node_count > 20'000'000) continue;
+      const TransitionMatrix expected = make_transition_matrix(simple.graph.edges);
+      write_file(path, text);
+      io::ByteSource source(path);
+      io::MatrixMarketReader reader(source);
+      app::TextSource entries(reader);
+      gpu::DeviceReader device(entries, {});
+      device.read();
+      const gpu::DeviceMatrix matrix = device.build(source_index);
+      CAPTURE(text.substr(0, 200));
+      CHECK(matrix.dangling_count() == expected.dangling.size());
+      CHECK(matrix.distinct_links() == expected.distinct_links);
+      CHECK(same_bits(matrix.download(), expected));
+      ++built;
+    }
+  }
+  CHECK(built > 40);
+}
+
+TEST_CASE("the matrix that the GPU builds of an edge list is that of the simple reader's links") {
+  if (!has_gpu()) return;
+  Random random(30);
+  const TemporaryDirectory files;
+  const std::string path = (files / "graph").string();
+  std::vector<std::string> texts = numbering_texts();
+  for (const int columns : {2, 3, 4}) {
+    for (const std::uint64_t range : {std::uint64_t{500}, std::uint64_t{0}}) {
+      texts.push_back(long_edge_list(columns, range, random));
+    }
+  }
+  for (const std::string& text : texts) {
+    write_file(path, text);
+    for (const SourceIndex source_index : {SourceIndex::row, SourceIndex::column}) {
+      const io::LabelledEdgeList simple = simple_read_edges(text, path, source_index);
+      io::ByteSource source(path);
+      io::EdgeListReader reader(source);
+      app::TextSource entries(reader);
+      gpu::DeviceReader device(entries, {});
+      device.read();
+      CAPTURE(text.substr(0, 200));
+      CHECK(device.entry_count() == simple.edges.entry_count());
+      const TransitionMatrix expected = make_transition_matrix(simple.edges);
+      CHECK(same_bits(device.build(source_index).download(), expected));
+      CHECK(same_bits(device.take_labels(), simple.labels));
+    }
+  }
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests
