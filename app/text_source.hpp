@@ -20,6 +20,7 @@ class TextSource final : public gpu::EntrySource {
   [[nodiscard]] gpu::EntryTextShape shape() const override { return shape_; }
   [[nodiscard]] std::size_t buffer_bytes() const override { return io::LineBlocks::buffer_bytes; }
   [[nodiscard]] std::optional<gpu::TextBlock> next(const BufferOf& buffer_of) override;
+  void stop() override { blocks_->stop(); }
   [[nodiscard]] std::optional<gpu::ParsedEntry> parse_line(std::string_view line) const override;
   void accept(std::size_t block, std::uint64_t lines, std::uint64_t entries) override;
   void inspect(const gpu::TextBlock& block) override;

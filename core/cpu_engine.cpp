@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -240,17 +241,16 @@ class PreparedGraph {
     /// sum of an error's elements, which rounding in float leaves, shrinks by alpha an iteration
     /// whatever the graph; an error that adds up to 0 shrinks as fast as the graph mixes.
     void normalise() {
-      const auto sum_of = [](auto first, auto last) {
-        return std::accumulate(first, last, CompensatedSum{}, [](CompensatedSum sum, double x) {
-          sum += x;
-          return sum;
-        });
+      const auto sum_of = [](std::span<const double> terms) {
+        CompensatedSum sum;
+        for (const double term : terms) sum += term;
+        return sum.value();
       };
       std::vector<double> of_pieces((nodes_ + nodes_per_piece - 1) / nodes_per_piece);
       for_each_piece(graph_.team_, nodes_, [&](std::size_t p, std::size_t begin, std::size_t end) {
-        of_pieces[p] = sum_of(x_.begin() + begin, x_.begin() + end).value();
+        of_pieces[p] = sum_of(std::span(x_).subspan(begin, end - begin));
       });
-      const double scale = 1 / sum_of(of_pieces.begin(), of_pieces.end()).value();
+      const double scale = 1 / sum_of(of_pieces);
       for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) x_[i] *= scale;
       });

@@ -83,6 +83,10 @@ class EntrySource {
   using BufferOf = std::function<std::span<char>(std::size_t index)>;
   [[nodiscard]] virtual std::optional<TextBlock> next(const BufferOf& buffer_of) = 0;
 
+  /// From any thread: no more blocks are wanted. Who waits in next() for text that may never come
+  /// goes on, as at its end.
+  virtual void stop() = 0;
+
   /// The entry on a line (without its newline); nothing if the line is bad. From several threads.
   [[nodiscard]] virtual std::optional<ParsedEntry> parse_line(std::string_view line) const = 0;
 

@@ -41,10 +41,10 @@ std::vector<T> gather(std::size_t count, At at) {
   return out;
 }
 
-/// So many sixteenths of the full sample are looked at: of a smaller graph there is less to lose by
-/// a wrong choice, and all of a solve may take as long as looking.
+/// So many sixteenths of the rows and stretches that are looked at of a large graph: of a smaller
+/// one there is less to lose by a wrong choice, and all of a solve may take as long as looking.
 std::size_t sixteenths(const MatrixSampler& matrix) {
-  return std::clamp<std::size_t>(matrix.link_count() >> 22, 2, 16);
+  return std::clamp<std::size_t>(matrix.link_count() >> 22, 4, 16);
 }
 
 double sample_sectors(const MatrixSampler& matrix, std::size_t value_bytes) {
@@ -53,7 +53,9 @@ double sample_sectors(const MatrixSampler& matrix, std::size_t value_bytes) {
   const EdgeIndex stride = matrix.link_count() / stretches;
   const std::size_t seen = std::min<EdgeIndex>(length, stride);
   std::vector<EdgeIndex> links(stretches * seen);
-  for (std::size_t i = 0; i < links.size(); ++i) links[i] = i / seen * stride + i % seen;
+  for (std::size_t i = 0; i < links.size(); ++i) {  // from the middle of each stride
+    links[i] = i / seen * stride + (stride - seen) / 2 + i % seen;
+  }
   const std::vector<NodeId> columns = matrix.columns(links);
   std::vector<std::size_t> sectors(stretches);
   parallel_for(stretches, sampling_threads(), [&](std::size_t s) {
@@ -249,7 +251,8 @@ std::vector<double> HostSampler::inverse_out_weights(const std::vector<NodeId>& 
 RowSample sample_rows(const MatrixSampler& matrix, std::size_t most_rows) {
   constexpr std::size_t most_columns = 256;
   std::vector<EdgeIndex> links(most_rows);
-  for (std::size_t r = 0; r < most_rows; ++r) links[r] = matrix.link_count() / most_rows * r;
+  const EdgeIndex apart = matrix.link_count() / most_rows;
+  for (std::size_t r = 0; r < most_rows; ++r) links[r] = r * apart + apart / 2;
   const std::vector<MatrixSampler::Row> rows = matrix.rows_of(links);
   RowSample sample;
   for (const auto& [begin, end] : rows) {

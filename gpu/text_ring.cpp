@@ -45,6 +45,7 @@ TextRing::~TextRing() {
     stopped_ = true;
   }
   changed_.notify_all();
+  source_.stop();
   readers_.clear();
   munmap(memory_, bytes_);
 }

@@ -85,7 +85,8 @@ std::size_t ByteSource::read(std::span<char> buffer) {
 
 std::size_t ByteSource::read_on(std::span<char> buffer) {
   if (!std::exchange(has_begun_, true) && !size_) begin_reading_ahead();
-  return ahead_ ? ahead_->read(buffer) : file_->read(buffer);
+  if (ahead_) return ahead_->read(buffer);
+  return is_stopped() ? 0 : file_->read(buffer);
 }
 
 void ByteSource::begin_reading_ahead() {
@@ -95,6 +96,11 @@ void ByteSource::begin_reading_ahead() {
     ahead_.emplace([file = file_](std::span<char> piece) { return file->read(piece); }, may_wait_);
   } catch (const std::system_error&) {  // no more threads are to be had: read as it is asked for
   }
+}
+
+bool ByteSource::is_stopped() {
+  const std::lock_guard lock(ahead_mutex_);
+  return stopped_;
 }
 
 void ByteSource::stop() {

@@ -33,8 +33,9 @@ class ByteSource {
   /// it at once, and it does not move what read() reads next.
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> buffer) const;
 
-  /// From any thread: nothing more is read ahead of what was taken, and who waits in read() for
-  /// bytes that may never come goes on, as at the end of the input.
+  /// From any thread: read() reads nothing more, and who waits in it for bytes that may never come
+  /// goes on, as at the end of the input. (Where no thread was to be had to read ahead, when they
+  /// have come.)
   void stop();
 
   /// What to call the input in messages: the path, or "<stdin>".
@@ -54,6 +55,7 @@ class ByteSource {
   struct File;
 
   void begin_reading_ahead();
+  [[nodiscard]] bool is_stopped();
   [[nodiscard]] std::size_t read_on(std::span<char> buffer);
 
   std::shared_ptr<File> file_;  ///< With the thread that reads ahead.

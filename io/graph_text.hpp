@@ -46,6 +46,8 @@ class GraphText {
   /// The same as parse_blocks() for a parser that has threads of its own: what follows the lines
   /// that were dropped, block by block, as LineBlocks::next() has it. From several threads at once.
   [[nodiscard]] std::optional<LineBlock> next_block(const LineBlocks::BufferOf& buffer_of);
+  /// From any thread: ends the text where reading has come to; who waits in next_block() goes on.
+  void stop() { source_.stop(); }
   /// The index of the first of those.
   [[nodiscard]] std::size_t first_block() const { return first_block_.index; }
 
@@ -93,7 +95,7 @@ void GraphText::parse_blocks(BlockLedger& ledger, Parse parse, Take take) {
     }
     ledger.finish(block.index, entries, error);
     // Others may wait for a block from a pipe whose writer has gone silent.
-    if (ledger.stopped()) source_.stop();
+    if (ledger.stopped()) stop();
   };
   std::atomic<bool> first_is_taken = false;
   on_each_thread([&] {

@@ -152,6 +152,7 @@ class FewNodes final : public gpu::EntrySource {
   [[nodiscard]] std::optional<gpu::TextBlock> next(const BufferOf& buffer_of) override {
     return source_.next(buffer_of);
   }
+  void stop() override { source_.stop(); }
   [[nodiscard]] std::optional<gpu::ParsedEntry> parse_line(std::string_view line) const override {
     return source_.parse_line(line);
   }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <stdexcept>
 #include <string>
 
@@ -13,7 +14,7 @@ TEST_SUITE_BEGIN("gpu");
 namespace {
 
 /// Blocks that say their numbers; the readers are late at some of them.
-class NumberSource final : public gpu::EntrySource {
+class NumberSource : public gpu::EntrySource {
  public:
   /// `fails_at`: throws for that block; `cut_off`: the last block is an error.
   explicit NumberSource(std::size_t blocks, std::size_t fails_at = SIZE_MAX, bool cut_off = false)
@@ -37,6 +38,7 @@ class NumberSource final : public gpu::EntrySource {
   [[nodiscard]] std::optional<gpu::ParsedEntry> parse_line(std::string_view) const override {
     return std::nullopt;
   }
+  void stop() override {}
   void accept(std::size_t, std::uint64_t, std::uint64_t) override {}
   void inspect(const gpu::TextBlock&) override {}
   void close() override {}
@@ -46,6 +48,22 @@ class NumberSource final : public gpu::EntrySource {
   std::size_t blocks_, fails_at_;
   bool cut_off_;
   std::atomic<std::size_t> next_ = 0;
+};
+
+/// After some blocks nothing comes any more, nor does the end, until it is stopped.
+class SilentSource final : public NumberSource {
+ public:
+  explicit SilentSource(std::size_t blocks) : NumberSource(blocks) {}
+  [[nodiscard]] std::optional<gpu::TextBlock> next(const BufferOf& buffer_of) override {
+    std::optional<gpu::TextBlock> block = NumberSource::next(buffer_of);
+    if (!block) over_.wait();
+    return block;
+  }
+  void stop() override { stopped_.set_value(); }
+
+ private:
+  std::promise<void> stopped_;
+  std::shared_future<void> over_ = stopped_.get_future().share();
 };
 
 }  // namespace
@@ -76,6 +94,13 @@ TEST_CASE("blocks come out of the ring in their order, however many readers and 
 TEST_CASE("a ring that nobody takes from any more can be given up") {
   NumberSource source(1000);
   gpu::TextRing ring(source, 4, 3);
+  CHECK(ring.take().has_value());
+}
+
+TEST_CASE("a ring whose source has gone silent can be given up") {
+  SilentSource source(2);
+  gpu::TextRing ring(source, 3, 4);
+  CHECK(ring.take().has_value());
   CHECK(ring.take().has_value());
 }
 

@@ -181,5 +181,16 @@ TEST_CASE("a bad line ends the reading of a pipe whose writer goes on being sile
   }
 }
 
+TEST_CASE("a source that was stopped has come to its end") {
+  const TemporaryDirectory files;
+  write_gzip_file(files / "a.gz", "1 2\n");
+  io::ByteSource source((files / "a.gz").string());
+  CHECK(source.peek(1) == "1");
+  source.stop();
+  std::string rest(10, ' ');
+  CHECK(source.read(rest) == 1);  // what was there already
+  CHECK(source.read(rest) == 0);
+}
+
 TEST_SUITE_END();
 }  // namespace pagerank::tests
