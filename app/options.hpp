@@ -46,7 +46,7 @@ struct Options {
   std::size_t gpu_memory = 0;  ///< Bytes of it that may be taken; 0: what is free.
   int threads = 0;             ///< 0: all.
   std::string kernel = "auto";
-  std::optional<Precision> precision;  ///< Unset: what suits engine and tolerance.
+  std::optional<Precision> precision;  ///< Unset: what suits engine, kernel and graph.
   double tolerance = 1e-8;
   std::uint32_t max_iterations = 1000;
 
