@@ -46,10 +46,10 @@ class GraphText {
   /// The same as parse_blocks() for a parser that has threads of its own: what follows the lines
   /// that were dropped, block by block, as LineBlocks::next() has it. From several threads at once.
   [[nodiscard]] std::optional<LineBlock> next_block(const LineBlocks::BufferOf& buffer_of);
-  /// From any thread: ends the text where reading has come to; who waits in next_block() goes on.
-  void stop() { source_.stop(); }
   /// The index of the first of those.
   [[nodiscard]] std::size_t first_block() const { return first_block_.index; }
+  /// From any thread: ends the text where reading has come to; who waits in next_block() goes on.
+  void stop() { source_.stop(); }
 
   /// A ledger of what follows the lines that were dropped.
   [[nodiscard]] BlockLedger ledger(std::optional<std::uint64_t> declared = {}) const {

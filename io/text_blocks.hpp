@@ -23,9 +23,9 @@ class TextBlocks {
   virtual ~TextBlocks() = default;
 
   [[nodiscard]] std::optional<LineBlock> next(const LineBlocks::BufferOf& buffer_of);
+  [[nodiscard]] std::size_t first_block() const { return text_.first_block(); }
   /// From any thread: no more blocks are wanted; who waits in next() goes on.
   void stop() { text_.stop(); }
-  [[nodiscard]] std::size_t first_block() const { return text_.first_block(); }
 
   /// The entry on a line (without its newline); nothing if it is bad. From several threads.
   using AnyEntry = Entry<std::uint64_t>;

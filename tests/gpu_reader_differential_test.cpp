@@ -22,23 +22,29 @@ TEST_SUITE_BEGIN("gpu");
 
 namespace {
 
+/// The GPU's reader, which has read a text.
+template <class Reader>
+struct DeviceReading {
+  explicit DeviceReading(io::ByteSource& source, const io::ReadOptions& options = {})
+      : reader(source, options), entries(reader), device(entries, {.threads = options.threads}) {
+    device.read();
+  }
+  Reader reader;
+  app::TextSource entries;
+  gpu::DeviceReader device;
+};
+
 struct DeviceReaders : MatrixMarketReaders {
   static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
-    io::MatrixMarketReader reader(source, options);
-    app::TextSource entries(reader);
-    gpu::DeviceReader device(entries, {.threads = options.threads});
-    device.read();
-    return {reader.header(), device.download_edges(SourceIndex::row)};
+    const DeviceReading<io::MatrixMarketReader> reading(source, options);
+    return {reading.reader.header(), reading.device.download_edges(SourceIndex::row)};
   }
 };
 
 struct DeviceEdgeListReaders : EdgeListReaders {
   static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
-    io::EdgeListReader reader(source, options);
-    app::TextSource entries(reader);
-    gpu::DeviceReader device(entries, {.threads = options.threads});
-    device.read();
-    return {device.download_edges(SourceIndex::row), device.take_labels()};
+    DeviceReading<io::EdgeListReader> reading(source, options);
+    return {reading.device.download_edges(SourceIndex::row), reading.device.take_labels()};
   }
 };
 
@@ -251,11 +257,8 @@ TEST_CASE("the matrix that the GPU builds is that of the simple reader's edges, 
       const TransitionMatrix expected = make_transition_matrix(simple.graph.edges);
       write_file(path, text);
       io::ByteSource source(path);
-      io::MatrixMarketReader reader(source);
-      app::TextSource entries(reader);
-      gpu::DeviceReader device(entries, {});
-      device.read();
-      const gpu::DeviceMatrix matrix = device.build(source_index);
+      DeviceReading<io::MatrixMarketReader> reading(source);
+      const gpu::DeviceMatrix matrix = reading.device.build(source_index);
       CAPTURE(text.substr(0, 200));
       CHECK(matrix.dangling_count() == expected.dangling.size());
       CHECK(matrix.distinct_links() == expected.distinct_links);
@@ -282,10 +285,8 @@ TEST_CASE("the matrix that the GPU builds of an edge list is that of the simple 
     for (const SourceIndex source_index : {SourceIndex::row, SourceIndex::column}) {
       const io::LabelledEdgeList simple = simple_read_edges(text, path, source_index);
       io::ByteSource source(path);
-      io::EdgeListReader reader(source);
-      app::TextSource entries(reader);
-      gpu::DeviceReader device(entries, {});
-      device.read();
+      DeviceReading<io::EdgeListReader> reading(source);
+      gpu::DeviceReader& device = reading.device;
       CAPTURE(text.substr(0, 200));
       CHECK(device.entry_count() == simple.edges.entry_count());
       const TransitionMatrix expected = make_transition_matrix(simple.edges);

@@ -56,7 +56,8 @@ po::options_description visible_options() {
        "load: host, or device: the GPU's reader too, and the bus beside it")  //
       ("gpu-memory", text("BYTES", "0"),
        "solve and load: as much of the GPU's memory may be taken, as 500M or 40G; 0: all that is "
-       "free")("device", number("N", 0), "the GPU to use")  //
+       "free")                                      //
+      ("device", number("N", 0), "the GPU to use")  //
       ("threads", number("N", 0),
        "threads of generators, reading, builds and the CPU engine, 0: all cores");
   output.add_options()                                           //
