@@ -1,5 +1,7 @@
 #pragma once
 
+#include <thrust/iterator/reverse_iterator.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cub/device/device_radix_sort.cuh>
@@ -97,6 +99,18 @@ class DeviceAlgorithms {
     return fetch(found.data());
   }
 
+  /// The elements in this memory, there for what is queued from now on.
+  template <class T>
+  [[nodiscard]] DeviceBuffer<T> upload(const std::vector<T>& elements,
+                                       const ScratchMemory& memory) {
+    DeviceBuffer<T> uploaded(elements.size(), memory);
+    if (elements.empty()) return uploaded;
+    PAGERANK_CUDA(cudaMemcpyAsync(uploaded.data(), elements.data(), elements.size() * sizeof(T),
+                                  cudaMemcpyHostToDevice, stream_));
+    PAGERANK_CUDA(cudaStreamSynchronize(stream_));
+    return uploaded;
+  }
+
   /// The element in device memory, once the stream has come that far.
   template <class T>
   [[nodiscard]] T fetch(const T* element) {
@@ -139,6 +153,24 @@ void queue_for_each(std::uint64_t count, F f, cudaStream_t stream) {
   constexpr unsigned block_size = 256;
   for_each_index<<<blocks_for(count, block_size), block_size, 0, stream>>>(count, f);
   PAGERANK_CUDA_LAUNCHED(for_each_index);
+}
+
+/// Where the members of each group begin among `count` elements that are sorted by group_at(i):
+/// offsets[g] for g <= groups, those of empty groups where the next one's begin. Queued.
+template <class Offset, class GroupAt>
+void queue_offsets(std::uint64_t count, std::uint64_t groups, Offset* offsets, GroupAt group_at,
+                   DeviceAlgorithms& algorithms) {
+  queue_for_each(
+      groups + 1, [=] __device__(std::uint64_t g) { offsets[g] = static_cast<Offset>(count); },
+      algorithms.stream());
+  queue_for_each(
+      count,
+      [=] __device__(std::uint64_t i) {
+        const std::uint64_t group = group_at(i);
+        if (i == 0 || group_at(i - 1) != group) offsets[group] = static_cast<Offset>(i);
+      },
+      algorithms.stream());
+  algorithms.inclusive_min(thrust::make_reverse_iterator(offsets + groups + 1), groups + 1);
 }
 
 /// The number of elements of the ascending range that are not above `value`.

@@ -1,7 +1,6 @@
 #include "gpu/matrix_builder.cuh"
 
 #include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/reverse_iterator.h>
 
 #include <cub/block/block_reduce.cuh>
 
@@ -34,75 +33,71 @@ __device__ double divided(double weight, double sum) {
   return sum > 0 ? weight / sum : ldexp(weight, -overflow_bits) / -sum;
 }
 
-constexpr unsigned count_threads = 256;
+constexpr unsigned split_threads = 256;
 
-/// *found += how many keys differ from the one before them.
-__global__ void count_distinct(const std::uint64_t* keys, std::uint64_t count,
-                               unsigned long long* found) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * count_threads;
+/// columns[k] = the half of keys[k] at `shift`, values[k] = weights[k] where there are any, and
+/// *distinct += how many keys differ from the one before them.
+__global__ void split_links(const std::uint64_t* keys, const double* weights, std::uint64_t count,
+                            int shift, NodeId* columns, double* values,
+                            unsigned long long* distinct) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * split_threads;
   unsigned own = 0;
-  for (std::uint64_t i = global_thread_index(); i < count; i += stride) {
-    own += i == 0 || keys[i] != keys[i - 1];
+  for (std::uint64_t k = global_thread_index(); k < count; k += stride) {
+    const std::uint64_t key = keys[k];
+    own += k == 0 || key != keys[k - 1];
+    columns[k] = static_cast<NodeId>(key >> shift);
+    if (values != nullptr) values[k] = weights[k];
   }
-  using Reduce = cub::BlockReduce<unsigned, count_threads>;
+  using Reduce = cub::BlockReduce<unsigned, split_threads>;
   __shared__ typename Reduce::TempStorage storage;
   const unsigned sum = Reduce(storage).Sum(own);
-  if (threadIdx.x == 0) atomicAdd(found, static_cast<unsigned long long>(sum));
+  if (threadIdx.x == 0) atomicAdd(distinct, static_cast<unsigned long long>(sum));
 }
 
 /// The steps of building and what they hand on. (All public: nvcc wants it of who has device
-/// lambdas.) Links are keys, target above source, `bits` bits each.
+/// lambdas.) Links are keys, row above column as in the text: sorted by source, so that what is of
+/// one source is together, and then by target, which keeps the sources of each in order.
 struct MatrixBuilder {
   MatrixBuilder(DeviceEntries entries, const MatrixShape& shape, cudaStream_t stream)
       : shape_(shape),
         stream_(stream),
         algorithms_(ScratchMemory(stream)),
-        bits_(std::max(1, bits_below(shape.nodes))),
-        mask_((std::uint64_t{1} << bits_) - 1),
+        source_shift_(shape.source_index == SourceIndex::row ? 32 : 0),
+        target_shift_(32 - source_shift_),
         links_(entries.count),
         keys_(std::move(entries.places)),
         weights_(std::move(entries.weights)) {}
 
   DeviceTransitionMatrix build() {
     matrix_.inverse_out_weight = DeviceBuffer<double>(shape_.nodes);
-    make_keys();
+    if (shape_.symmetric) add_mirrored_links();
+    sort(source_shift_);
     if (shape_.weighted) {
-      sort_pairs(0, bits_);
       normalise();
-      sort_pairs(bits_, 2 * bits_);
-      merge_repeated();
     } else {
       count_out_links();
-      sort_keys();
-      matrix_.distinct_links = distinct();
     }
+    sort(target_shift_);
     split_keys();
+    if (shape_.weighted && matrix_.distinct_links < links_) {
+      spare_keys_ = {};
+      spare_weights_ = {};
+      matrix_.column_indices = {};
+      matrix_.values = {};
+      merge_repeated();
+      split_keys();
+    }
     find_dangling();
     PAGERANK_CUDA(cudaStreamSynchronize(stream_));
     return std::move(matrix_);
   }
 
-  /// From rows and columns; of symmetric entries both links, the second behind the first.
-  void make_keys() {
-    const bool by_row = shape_.source_index == SourceIndex::row;
-    const int bits = bits_;
-    const auto link = [=] __host__ __device__(std::uint64_t target, std::uint64_t source) {
-      return target << bits | source;
-    };
-    std::uint64_t* const places = keys_.data();
-    if (!shape_.symmetric) {
-      queue_for_each(
-          links_,
-          [=] __device__(std::uint64_t e) {
-            const std::uint64_t row = places[e] >> 32, column = places[e] & 0xffffffff;
-            places[e] = by_row ? link(column, row) : link(row, column);
-          },
-          stream_);
-      return;
-    }
+  /// Of symmetric entries both links, the second behind the first.
+  void add_mirrored_links() {
     const std::uint64_t entries = links_;
     DeviceBuffer<std::uint64_t> begins(entries + 1, algorithms_.scratch());
     std::uint64_t* const begin = begins.data();
+    const std::uint64_t* const places = keys_.data();
     queue_for_each(
         entries + 1,
         [=] __device__(std::uint64_t e) {
@@ -122,10 +117,10 @@ struct MatrixBuilder {
         [=] __device__(std::uint64_t e) {
           const std::uint64_t row = places[e] >> 32, column = places[e] & 0xffffffff;
           const std::uint64_t at = begin[e];
-          key[at] = by_row ? link(column, row) : link(row, column);
+          key[at] = places[e];
           if (weighted) to[at] = from[e];
           if (row == column) return;
-          key[at + 1] = by_row ? link(row, column) : link(column, row);
+          key[at + 1] = column << 32 | row;
           if (weighted) to[at + 1] = from[e];
         },
         stream_);
@@ -134,70 +129,57 @@ struct MatrixBuilder {
     weights_ = std::move(weights);
   }
 
-  void count_out_links() {
-    DeviceBuffer<unsigned long long> counts(shape_.nodes, algorithms_.scratch());
-    counts.set_to_zero(stream_);
-    unsigned long long* const count = counts.data();
+  /// Stable, by the nodes in this half of the keys.
+  void sort(int shift) {
+    if (links_ == 0) return;
+    const int end = shift + std::max(1, bits_below(shape_.nodes));
+    if (spare_keys_.size() == 0) {
+      spare_keys_ = DeviceBuffer<std::uint64_t>(links_, algorithms_.scratch());
+      spare_weights_ = DeviceBuffer<double>(shape_.weighted ? links_ : 0, algorithms_.scratch());
+    }
+    cub::DoubleBuffer<std::uint64_t> keys(keys_.data(), spare_keys_.data());
+    if (shape_.weighted) {
+      cub::DoubleBuffer<double> weights(weights_.data(), spare_weights_.data());
+      algorithms_.sort(keys, weights, links_, shift, end);
+      if (weights.Current() == spare_weights_.data()) std::swap(weights_, spare_weights_);
+    } else {
+      algorithms_.sort(keys, links_, shift, end);
+    }
+    if (keys.Current() == spare_keys_.data()) std::swap(keys_, spare_keys_);
+  }
+
+  /// Where the links of each node begin, nodes + 1 of them, sorted by this half of the keys.
+  void find_offsets(int shift, EdgeIndex* offsets) {
     const std::uint64_t* const key = keys_.data();
-    const std::uint64_t mask = mask_;
-    queue_for_each(
-        links_, [=] __device__(std::uint64_t k) { atomicAdd(count + (key[k] & mask), 1ULL); },
-        stream_);
+    queue_offsets(
+        links_, shape_.nodes, offsets,
+        [=] __device__(std::uint64_t k) { return static_cast<NodeId>(key[k] >> shift); },
+        algorithms_);
+  }
+
+  /// From links sorted by source.
+  void count_out_links() {
+    DeviceBuffer<EdgeIndex> offsets(shape_.nodes + 1, algorithms_.scratch());
+    find_offsets(source_shift_, offsets.data());
+    const EdgeIndex* const offset = offsets.data();
     double* const inverse = matrix_.inverse_out_weight.data();
     queue_for_each(
         shape_.nodes,
         [=] __device__(std::uint64_t node) {
-          inverse[node] = count[node] == 0 ? 0 : 1 / static_cast<double>(count[node]);
+          const EdgeIndex count = offset[node + 1] - offset[node];
+          inverse[node] = count == 0 ? 0 : 1 / static_cast<double>(count);
         },
         stream_);
   }
 
-  void sort_keys() {
-    if (links_ == 0) return;
-    DeviceBuffer<std::uint64_t> spare(links_, algorithms_.scratch());
-    cub::DoubleBuffer<std::uint64_t> keys(keys_.data(), spare.data());
-    algorithms_.sort(keys, links_, 0, 2 * bits_);
-    if (keys.Current() == spare.data()) exchange(keys_, spare);
-  }
-
-  /// Stable, by these bits of the keys.
-  void sort_pairs(int begin, int end) {
-    if (links_ == 0) return;
-    DeviceBuffer<std::uint64_t> spare_keys(links_, algorithms_.scratch());
-    DeviceBuffer<double> spare_weights(links_, algorithms_.scratch());
-    cub::DoubleBuffer<std::uint64_t> keys(keys_.data(), spare_keys.data());
-    cub::DoubleBuffer<double> weights(weights_.data(), spare_weights.data());
-    algorithms_.sort(keys, weights, links_, begin, end);
-    if (keys.Current() == spare_keys.data()) exchange(keys_, spare_keys);
-    if (weights.Current() == spare_weights.data()) exchange(weights_, spare_weights);
-  }
-
-  /// Where the links of each node begin, nodes + 1 of them; `shift`: of the node in the keys, which
-  /// are sorted by it.
-  void find_offsets(int shift, EdgeIndex* offsets) {
-    const std::uint64_t nodes = shape_.nodes, links = links_, mask = mask_;
-    const std::uint64_t* const key = keys_.data();
-    queue_for_each(
-        nodes + 1, [=] __device__(std::uint64_t node) { offsets[node] = links; }, stream_);
-    queue_for_each(
-        links,
-        [=] __device__(std::uint64_t k) {
-          const std::uint64_t node = key[k] >> shift & mask;
-          if (k == 0 || (key[k - 1] >> shift & mask) != node) offsets[node] = k;
-        },
-        stream_);
-    // Nodes without links: where those of the next one begin.
-    algorithms_.inclusive_min(thrust::make_reverse_iterator(offsets + nodes + 1), nodes + 1);
-  }
-
-  /// Divides weights by the sum of their source's, unless that is 0, the keys sorted by source.
+  /// Divides weights by the sum of their source's, unless that is 0: of links sorted by source.
   void normalise() {
     DeviceBuffer<EdgeIndex> offsets(shape_.nodes + 1, algorithms_.scratch());
     DeviceBuffer<double> sums(shape_.nodes, algorithms_.scratch());
-    find_offsets(0, offsets.data());
+    find_offsets(source_shift_, offsets.data());
     const EdgeIndex* const offset = offsets.data();
     const std::uint64_t* const key = keys_.data();
-    const std::uint64_t mask = mask_;
+    const int shift = source_shift_;
     double *const inverse = matrix_.inverse_out_weight.data(), *const weight = weights_.data(),
                   *const sum = sums.data();
     queue_for_each(
@@ -210,28 +192,15 @@ struct MatrixBuilder {
         stream_);
     queue_for_each(
         links_,
-        [=] __device__(std::uint64_t k) { weight[k] = divided(weight[k], sum[key[k] & mask]); },
+        [=] __device__(std::uint64_t k) {
+          weight[k] = divided(weight[k], sum[static_cast<NodeId>(key[k] >> shift)]);
+        },
         stream_);
-  }
-
-  [[nodiscard]] EdgeIndex distinct() {
-    DeviceBuffer<unsigned long long> found(1, algorithms_.scratch());
-    found.set_to_zero(stream_);
-    constexpr std::uint64_t most_blocks = 4096;
-    const auto blocks = static_cast<unsigned>(
-        std::min<std::uint64_t>(blocks_for(links_, count_threads), most_blocks));
-    if (blocks > 0) {
-      count_distinct<<<blocks, count_threads, 0, stream_>>>(keys_.data(), links_, found.data());
-      PAGERANK_CUDA_LAUNCHED(count_distinct);
-    }
-    return algorithms_.fetch(found.data());
   }
 
   /// Adds up links of the same two nodes, which are neighbours, in their order.
   void merge_repeated() {
-    matrix_.distinct_links = distinct();
     const std::uint64_t links = links_, merged = matrix_.distinct_links;
-    if (merged == links) return;
     const std::uint64_t* const key = keys_.data();
     const double* const weight = weights_.data();
     DeviceBuffer<std::uint64_t> firsts(merged, algorithms_.scratch());
@@ -264,21 +233,21 @@ struct MatrixBuilder {
   /// The arrays of the matrix from the sorted keys.
   void split_keys() {
     matrix_.row_offsets = DeviceBuffer<EdgeIndex>(shape_.nodes + 1);
-    find_offsets(bits_, matrix_.row_offsets.data());
+    find_offsets(target_shift_, matrix_.row_offsets.data());
     matrix_.column_indices = DeviceBuffer<NodeId>(links_);
     if (shape_.weighted) matrix_.values = DeviceBuffer<double>(links_);
-    NodeId* const column = matrix_.column_indices.data();
-    double* const value = matrix_.values.data();
-    const std::uint64_t* const key = keys_.data();
-    const double* const weight = weights_.data();
-    const std::uint64_t mask = mask_;
-    queue_for_each(
-        links_,
-        [=] __device__(std::uint64_t k) {
-          column[k] = static_cast<NodeId>(key[k] & mask);
-          if (value != nullptr) value[k] = weight[k];
-        },
-        stream_);
+    DeviceBuffer<unsigned long long> distinct(1, algorithms_.scratch());
+    distinct.set_to_zero(stream_);
+    if (links_ > 0) {
+      constexpr std::uint64_t most_blocks = 4096;
+      const auto blocks = static_cast<unsigned>(
+          std::min<std::uint64_t>(blocks_for(links_, split_threads), most_blocks));
+      split_links<<<blocks, split_threads, 0, stream_>>>(
+          keys_.data(), weights_.data(), links_, source_shift_, matrix_.column_indices.data(),
+          matrix_.values.data(), distinct.data());
+      PAGERANK_CUDA_LAUNCHED(split_links);
+    }
+    matrix_.distinct_links = algorithms_.fetch(distinct.data());
   }
 
   void find_dangling() {
@@ -292,20 +261,14 @@ struct MatrixBuilder {
 
   /// Before memory that work is queued on changes hands.
   void stream_wait() { PAGERANK_CUDA(cudaStreamSynchronize(stream_)); }
-  template <class T>
-  void exchange(DeviceBuffer<T>& one, DeviceBuffer<T>& other) {
-    stream_wait();
-    std::swap(one, other);
-  }
 
   MatrixShape shape_;
   cudaStream_t stream_;
   DeviceAlgorithms algorithms_;
-  int bits_;            ///< Of a node in a key.
-  std::uint64_t mask_;  ///< Of those.
+  int source_shift_, target_shift_;  ///< Of the nodes in a key.
   std::uint64_t links_;
-  DeviceBuffer<std::uint64_t> keys_;
-  DeviceBuffer<double> weights_;
+  DeviceBuffer<std::uint64_t> keys_, spare_keys_;
+  DeviceBuffer<double> weights_, spare_weights_;
   DeviceTransitionMatrix matrix_;
 };
 

@@ -6,10 +6,10 @@
 
 namespace pagerank::gpu {
 
-/// The matrix of the entries, bit for bit that of TransitionMatrixBuilder. Unweighted links are
-/// sorted by target and source at once. Weighted ones are sorted by source, stable, so that the
-/// links of one lie in the order of the text, where their weights are added up and divided; then by
-/// target, stable again; links of the same two nodes, still in order, are added up.
+/// The matrix of the entries, bit for bit that of TransitionMatrixBuilder. Links are sorted by
+/// source, stable, so that those of one lie side by side, in the order of the text, where they are
+/// counted or their weights added up and divided; then by target, stable again; weighted links of
+/// the same two nodes, still in order, are added up.
 [[nodiscard]] DeviceTransitionMatrix build_transition_matrix(DeviceEntries entries,
                                                              const MatrixShape& shape,
                                                              cudaStream_t stream);

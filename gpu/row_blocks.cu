@@ -141,12 +141,8 @@ RunsByRow group_runs_by_row(const DeviceBuffer<NodeId>& row_of_run, std::uint64_
   by_row.counts = DeviceBuffer<std::uint32_t>(rows, scratch);
   std::uint32_t *const begin = by_row.begin.data(), *const counts = by_row.counts.data();
   const NodeId* const sorted_rows = keys.Current();
-  queue_for_each(
-      rows + 1,
-      [=] __device__(std::uint64_t r) {
-        begin[r] = static_cast<std::uint32_t>(lower_bound(sorted_rows, runs, r));
-      },
-      algorithms.stream());
+  queue_offsets(
+      runs, rows, begin, [=] __device__(std::uint64_t i) { return sorted_rows[i]; }, algorithms);
   queue_for_each(
       rows, [=] __device__(std::uint64_t r) { counts[r] = begin[r + 1] - begin[r]; },
       algorithms.stream());
