@@ -38,16 +38,18 @@ std::uint32_t count_multiprocessors() {
 template <class T>
 struct RunLinks {
   const std::uint32_t* run_at;
-  const std::uint64_t* run_begin;
-  const std::uint64_t* keys;
+  const std::uint32_t* run_begin;
+  const std::uint64_t* links_of_window;
+  const std::uint16_t* local_of_link;
   const T* values;
   const NodeId* position_of_base;
-  LinkKey link_key;
   std::uint32_t window_size;
-  __device__ std::uint64_t begin(std::uint64_t place) const { return run_begin[run_at[place]]; }
+  __device__ std::uint64_t begin(std::uint64_t window, std::uint64_t place) const {
+    return first_link(run_begin[run_at[place]], links_of_window[window]);
+  }
   __device__ std::uint32_t id(std::uint64_t window, std::uint64_t link) const {
     const std::uint64_t first = window * window_size;
-    return static_cast<std::uint32_t>(position_of_base[first + link_key.local(keys[link])] - first);
+    return static_cast<std::uint32_t>(position_of_base[first + local_of_link[link]] - first);
   }
   __device__ T value(std::uint64_t link) const { return values[link]; }
 };
@@ -57,7 +59,7 @@ struct RowRuns {
   RunSlots slots;
   const NodeId* base_at;
   const std::uint32_t* row_runs;
-  __device__ std::uint64_t begin(std::uint64_t position) const {
+  __device__ std::uint64_t begin(std::uint64_t, std::uint64_t position) const {
     return row_runs[base_at[position]];
   }
   __device__ std::uint32_t id(std::uint64_t, std::uint64_t i) const { return slots.slot(i); }
@@ -102,7 +104,8 @@ struct Builder {
     if (cut_.blocks >= (std::uint64_t{1} << (32 - class_bits))) {
       throw KernelRefused("kernel blocked: " + std::to_string(cut_.blocks) + " row blocks");
     }
-    run_order_ = order_runs(links_.runs, by_row_, cut_, shape, layout_.windows, algorithms_);
+    run_order_ =
+        order_runs(links_.runs, by_row_, cut_, shape, layout_.windows, layout_.memory, algorithms_);
     layout_.segments = std::move(run_order_.segments);
     order_rows();
     lay_out_gather();
@@ -140,7 +143,7 @@ struct Builder {
     row_keys_ = std::move(sorted_keys.Current() == keys.data() ? keys : spare_keys);
     base_at_ = std::move(sorted_rows.Current() == rows.data() ? rows : spare_rows);
     position_of_base_ = DeviceBuffer<NodeId>(rows_, scratch_);
-    layout_.order = DeviceBuffer<NodeId>(layout_.nodes);
+    layout_.order = DeviceBuffer<NodeId>(layout_.nodes, layout_.memory);
     const NodeId* const base_at = base_at_.data();
     NodeId *const position_of_base = position_of_base_.data(), *const order = layout_.order.data();
     const NodeOrderView base = base_.view();
@@ -167,29 +170,29 @@ struct Builder {
     // Least squares of blocks' times on an H100; a store takes less of a warp's time than a load.
     const SliceWork work{.step = bytes_of_step + (weighted ? 2 * warp_size * sizeof(T) : 0),
                          .slice = warp_size * sizeof(T) * 3 / 5};
-    layout_.gather_tiles = SliceTiles(lists, 32, work, algorithms_);
+    layout_.gather_tiles = SliceTiles(lists, 32, work, layout_.memory, algorithms_);
     layout_.partials = layout_.gather_tiles.slices() * warp_size;
     if (weighted) {
       const std::uint64_t count = (layout_.gather_tiles.steps() + steps_of_batch) * warp_size * 2;
-      layout_.gather_values = DeviceBuffer<T>(count);
+      layout_.gather_values = DeviceBuffer<T>(count, layout_.memory);
       layout_.gather_values.set_to_zero(stream_);
     }
     const std::uint32_t padding = layout_.shape.window_size;
     layout_.gather_tiles.fill(
         lists,
-        RunLinks<T>{run_order_.run_at.data(), links_.runs.begin.data(), links_.keys.data(),
-                    links_.values.data(), position_of_base_.data(), links_.link_key,
-                    layout_.shape.window_size},
+        RunLinks<T>{run_order_.run_at.data(), links_.runs.begin.data(),
+                    links_.runs.links_of_window.data(), links_.runs.local_of_link.data(),
+                    links_.values.data(), position_of_base_.data(), layout_.shape.window_size},
         padding, weighted ? layout_.gather_values.data() : static_cast<T*>(nullptr), stream_);
 
-    layout_.window_partials = DeviceBuffer<std::uint64_t>(layout_.windows);
+    layout_.window_partials = DeviceBuffer<std::uint64_t>(layout_.windows, layout_.memory);
     std::uint64_t* const partials = layout_.window_partials.data();
     const std::uint32_t* const slices = layout_.gather_tiles.group_slices();
     queue_for_each(
         layout_.windows,
         [=] __device__(std::uint64_t w) { partials[w] = std::uint64_t{slices[w]} * warp_size; },
         stream_);
-    links_.keys = {};
+    links_.runs.local_of_link = {};
     links_.values = {};
     run_order_.run_at = {};
     run_order_.lengths = {};
@@ -232,7 +235,7 @@ struct Builder {
     // By position and row block.
     DeviceBuffer<std::uint16_t> lengths(rows_, scratch_);
     DeviceBuffer<std::uint64_t> short_begin(blocks, scratch_), empty_begin(blocks, scratch_);
-    layout_.row_blocks = DeviceBuffer<RowBlock>(blocks);
+    layout_.row_blocks = DeviceBuffer<RowBlock>(blocks, layout_.memory);
     layout_.row_blocks.set_to_zero(stream_);
     RowBlock* const row_blocks = layout_.row_blocks.data();
     measure_rows(lengths.data());
@@ -243,7 +246,7 @@ struct Builder {
                            .end = empty_begin.data(),
                            .lengths = lengths.data()};
     const SliceWork work{.step = bytes_of_step, .slice = warp_size * sizeof(T)};
-    layout_.combine_tiles = SliceTiles(lists, 8, work, algorithms_);
+    layout_.combine_tiles = SliceTiles(lists, 8, work, layout_.memory, algorithms_);
     layout_.combine_tiles.fill(lists, RowRuns{run_slots(), base_at_.data(), by_row_.begin.data()},
                                0, static_cast<float*>(nullptr), stream_);
     const std::uint32_t* const slices = layout_.combine_tiles.group_slices();
@@ -251,7 +254,7 @@ struct Builder {
         blocks, [=] __device__(std::uint64_t b) { row_blocks[b].first_slice = slices[b]; },
         stream_);
     const std::uint32_t warps = layout_.shape.threads / warp_size;
-    layout_.combine_ranges = DeviceBuffer<SliceRange>(blocks * warps);
+    layout_.combine_ranges = DeviceBuffer<SliceRange>(blocks * warps, layout_.memory);
     const std::uint32_t* const tiles = layout_.combine_tiles.group_tiles();
     layout_.combine_tiles.cut(tiles, tiles + 1, blocks, warps, layout_.combine_ranges.data(),
                               stream_);
@@ -264,29 +267,46 @@ struct Builder {
 
   void add_long_rows() {
     LongRows long_rows = list_long_rows(by_row_, cut_, base_at_, run_slots(), layout_.shape,
-                                        layout_.row_blocks, algorithms_);
+                                        layout_.row_blocks, layout_.memory, algorithms_);
     layout_.long_rows = std::move(long_rows.rows);
     layout_.giants = std::move(long_rows.giants);
     layout_.giant_of_piece = std::move(long_rows.giant_of_piece);
     layout_.long_ids = std::move(long_rows.ids);
   }
 
+  /// work[c] = that of all tiles before cut c.
+  std::vector<std::uint64_t> work_before_cuts(const std::vector<std::uint32_t>& cuts) {
+    const DeviceBuffer<std::uint32_t> tiles = algorithms_.upload(cuts, scratch_);
+    DeviceBuffer<std::uint64_t> work(cuts.size(), scratch_);
+    const std::uint32_t* const tile = tiles.data();
+    const std::uint64_t* const before = layout_.gather_tiles.work_before();
+    std::uint64_t* const of_cut = work.data();
+    queue_for_each(
+        cuts.size(), [=] __device__(std::uint64_t c) { of_cut[c] = before[tile[c]]; }, stream_);
+    return algorithms_.fetch(work.data(), work.size());
+  }
+
   /// Tiles of the first pass to as many blocks as there are multiprocessors.
   void share_windows() {
-    const std::vector<std::uint32_t> window_tiles =
-        algorithms_.fetch(layout_.gather_tiles.group_tiles(), layout_.windows + 1);
-    const std::vector<std::uint64_t> work_before =
-        algorithms_.fetch(layout_.gather_tiles.work_before(), layout_.gather_tiles.tiles() + 1);
+    // Of many tiles not all are looked at: the host would take longer than the device with all
+    // else.
+    constexpr std::uint64_t cuts_of_block = 512;
+    const std::uint64_t apart =
+        layout_.gather_tiles.tiles() / (cuts_of_block * layout_.gather_blocks) + 1;
+    const TileCuts cuts = cut_windows(
+        algorithms_.fetch(layout_.gather_tiles.group_tiles(), layout_.windows + 1), apart);
     // Least squares of blocks' times on an H100.
     const double window_work = 0.6 * layout_.shape.window_size * sizeof(T);
-    const TileShares shares =
-        share_tiles(window_tiles, work_before, window_work, layout_.gather_blocks);
-    using Numbers = std::span<const std::uint32_t>;
-    layout_.pieces = DeviceBuffer<std::uint32_t>(Numbers(shares.windows));
-    layout_.block_pieces = DeviceBuffer<std::uint32_t>(Numbers(shares.of_block));
-    const DeviceBuffer<std::uint32_t> begins{Numbers(shares.begins)}, ends{Numbers(shares.ends)};
+    TileShares shares = share_tiles(cuts.of_window, work_before_cuts(cuts.tiles), window_work,
+                                    layout_.gather_blocks);
+    for (std::uint32_t& cut : shares.begins) cut = cuts.tiles[cut];
+    for (std::uint32_t& cut : shares.ends) cut = cuts.tiles[cut];
+    layout_.pieces = algorithms_.upload(shares.windows, layout_.memory);
+    layout_.block_pieces = algorithms_.upload(shares.of_block, layout_.memory);
+    const DeviceBuffer<std::uint32_t> begins = algorithms_.upload(shares.begins, scratch_),
+                                      ends = algorithms_.upload(shares.ends, scratch_);
     constexpr std::uint32_t warps = gather_threads / warp_size;
-    layout_.gather_ranges = DeviceBuffer<SliceRange>(shares.windows.size() * warps);
+    layout_.gather_ranges = DeviceBuffer<SliceRange>(shares.windows.size() * warps, layout_.memory);
     layout_.gather_tiles.cut(begins.data(), ends.data(), shares.windows.size(), warps,
                              layout_.gather_ranges.data(), stream_);
     layout_.gather_tiles.finish();
@@ -312,7 +332,9 @@ struct Builder {
 
 template <class T>
 BlockedLayout<T>::BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream)
-    : nodes(graph.node_count()), shape(shape_of<T>) {
+    : memory(stream, 0, graph.most_held(), std::size_t{8} << 20),
+      nodes(graph.node_count()),
+      shape(shape_of<T>) {
   const std::uint64_t most_windows = (nodes - 1) / shape.window_size + 1;
   if (bits_below(most_windows) > static_cast<int>(32 - shape.local_bits)) {
     throw KernelRefused("kernel blocked: " + std::to_string(nodes) + " nodes are too many");

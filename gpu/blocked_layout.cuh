@@ -47,6 +47,7 @@ struct BlockedLayout {
   /// Lays the graph out. Throws KernelRefused, and OutOfMemory before it allocates.
   BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream);
 
+  ScratchMemory memory;  ///< Of the arrays, and of who multiplies.
   std::uint64_t nodes = 0;
   std::uint64_t rows = 0;  ///< Positions of nodes with links; those behind are in no row block.
   BlockedShape shape{};

@@ -56,16 +56,17 @@ class PreparedGraph {
         ring_(options.threads),
         graph_(make_graph(ring_)),
         spmv_(make_spmv(graph_, stream_)),
-        residual_(graph_.exact_in_links(), graph_.inverse_out_weight(), stream_),
-        out_weight_(graph_.node_count()),
-        x_(graph_.node_count()),
-        y_(graph_.node_count()),
-        z_(graph_.node_count()),
-        source_(mixed_ ? graph_.node_count() : 0),
-        sums_(2),
-        block_sums_(update_blocks(graph_.node_count())),
-        scalars_(scalar_sets),
-        base_(1),
+        memory_(stream_, vector_bytes(graph_.node_count()), graph_.most_held(), 0),
+        residual_(graph_.exact_in_links(), graph_.inverse_out_weight(), memory_),
+        out_weight_(graph_.node_count(), memory_),
+        x_(graph_.node_count(), memory_),
+        y_(graph_.node_count(), memory_),
+        z_(graph_.node_count(), memory_),
+        source_(mixed_ ? graph_.node_count() : 0, memory_),
+        sums_(2, memory_),
+        block_sums_(update_blocks(graph_.node_count()), memory_),
+        scalars_(scalar_sets, memory_),
+        base_(1, memory_),
         loop_(queue_with(ranks, nullptr), sums_.data(), options.device_loop) {
     out_weights(graph_.inverse_out_weight(), spmv_->order(), graph_.node_count(),
                 out_weight_.data(), stream_);
@@ -78,8 +79,8 @@ class PreparedGraph {
   template <class Matrix>
   [[nodiscard]] static std::size_t bytes(const Matrix& matrix, const SpmvKernel& kernel) {
     return DeviceGraph<T>::bytes(matrix) + kernel.extra_bytes(matrix, sizeof(T)) +
-           Residual::bytes(matrix) + matrix.node_count() * (sizeof(double) + 4 * sizeof(T)) +
-           (2 + most_sum_blocks) * sizeof(NodeSums);
+           Residual::bytes(matrix) + vector_bytes(matrix.node_count()) -
+           Residual::vector_bytes(matrix.node_count());
   }
 
   [[nodiscard]] std::uint64_t bytes_per_iteration() const {
@@ -95,6 +96,14 @@ class PreparedGraph {
   }
 
  private:
+  /// Of all that is in memory_.
+  [[nodiscard]] static std::size_t vector_bytes(std::uint64_t nodes) {
+    constexpr std::size_t alignment = 256, vectors = 12;
+    return Residual::vector_bytes(nodes) + nodes * (sizeof(double) + 4 * sizeof(T)) +
+           (2 + most_sum_blocks) * sizeof(NodeSums) + scalar_sets * sizeof(RankScalars) +
+           vectors * alignment;
+  }
+
   /// The places in scalars_, each for one kind of update.
   enum ScalarSet { ranks, first_ranks, correction, first_correction, scalar_sets };
 
@@ -229,6 +238,7 @@ class PreparedGraph {
   TransferRing ring_;
   DeviceGraph<T> graph_;
   std::unique_ptr<Spmv<T>> spmv_;
+  ScratchMemory memory_;  ///< Of the vectors, in one piece.
   Residual residual_;
   DeviceBuffer<T> out_weight_;  ///< In the kernel's order, as y_, z_ and source_.
   DeviceBuffer<double> x_;      ///< In node order; where scores are written.

@@ -1,8 +1,6 @@
 // Links sorted by window and cut into runs.
 #include "gpu/link_runs.cuh"
 
-#include <thrust/iterator/counting_iterator.h>
-
 #include <string>
 
 #include "gpu/pagerank.hpp"
@@ -12,49 +10,147 @@ namespace pagerank::gpu {
 namespace {
 
 constexpr unsigned emit_block_size = 256;
-constexpr unsigned emit_links_per_warp = 256;
-constexpr unsigned emit_links_per_block = emit_links_per_warp * emit_block_size / warp_size;
+constexpr unsigned emit_links_per_lane = 8;
+constexpr unsigned emit_links_per_warp = emit_links_per_lane * warp_size;
+constexpr unsigned emit_links_per_block = emit_links_per_lane * emit_block_size;
+
+/// Of a warp's share of the links, for each that is the first of its row there, at its number in
+/// the share: where the row stands in the base order, and what a link's number has to be moved by.
+struct EmittedRows {
+  EdgeIndex shift[emit_links_per_warp];
+  NodeId place[emit_links_per_warp];
+  unsigned first[emit_links_per_lane];  ///< A bit a link.
+};
+
+/// Notes the rows of links [begin, end). For a whole warp.
+template <class T>
+__device__ void note_rows(const CsrView<T>& matrix, EdgeIndex begin, EdgeIndex end,
+                          const NodeOrderView& base, const EdgeIndex* base_offsets,
+                          EmittedRows& rows) {
+  const unsigned lane = threadIdx.x % warp_size;
+  if (lane < emit_links_per_lane) rows.first[lane] = 0;
+  const std::uint64_t bound =
+      upper_bound(matrix.row_offsets, matrix.rows + 1, lane == 0 ? begin : end - 1) - 1;
+  const std::uint64_t last = __shfl_sync(full_warp, bound, 1);
+  for (std::uint64_t row = __shfl_sync(full_warp, bound, 0) + lane; row <= last; row += warp_size) {
+    const EdgeIndex from = matrix.row_offsets[row];
+    if (from == matrix.row_offsets[row + 1]) continue;
+    const auto at = static_cast<unsigned>(max(from, begin) - begin);
+    const NodeId place = base.base(static_cast<NodeId>(row));
+    rows.place[at] = place;
+    rows.shift[at] = base.is_identity() ? 0 : base_offsets[place] - from;
+    atomicOr(&rows.first[at / warp_size], 1U << at % warp_size);
+  }
+  __syncwarp();
+}
 
 /// The keys (and values) of links [first, last), in their places with rows in the base order.
 template <class T>
 __global__ void emit_links(CsrView<T> matrix, EdgeIndex first, EdgeIndex last, NodeOrderView base,
                            const EdgeIndex* base_offsets, std::uint32_t window_size,
                            LinkKey link_key, std::uint64_t* keys, T* values) {
-  const std::uint64_t warp = global_thread_index() / warp_size;
-  const unsigned lane = threadIdx.x % warp_size;
-  const EdgeIndex begin = first + warp * emit_links_per_warp;
+  __shared__ EmittedRows rows_of_warp[emit_block_size / warp_size];
+  const EdgeIndex begin = first + global_thread_index() / warp_size * emit_links_per_warp;
   if (begin >= last) return;  // the whole warp leaves together
   const EdgeIndex end = min(begin + emit_links_per_warp, last);
-  // The rows of the warp's links: far fewer than all, so that the searches below are short.
-  const std::uint64_t bound =
-      upper_bound(matrix.row_offsets, matrix.rows + 1, lane == 0 ? begin : end - 1) - 1;
-  const std::uint64_t first_row = __shfl_sync(full_warp, bound, 0);
-  const std::uint64_t rows = __shfl_sync(full_warp, bound, 1) - first_row + 1;
-  const EdgeIndex* const offsets = matrix.row_offsets + first_row;
-  for (EdgeIndex link = begin + lane; link < end; link += warp_size) {
-    const std::uint64_t row = upper_bound(offsets, rows, link) - 1;
-    const NodeId place = base.base(static_cast<NodeId>(first_row + row));
-    const EdgeIndex to = base.is_identity() ? link : base_offsets[place] + (link - offsets[row]);
-    const NodeId column = base.base(matrix.column_indices[link]);
-    keys[to] = link_key.make(column / window_size, place, column % window_size);
+  const unsigned lane = threadIdx.x % warp_size;
+  NodeId columns[emit_links_per_lane];  // all on their way before the first is stored
+#pragma unroll
+  for (unsigned k = 0; k < emit_links_per_lane; ++k) {
+    const EdgeIndex link = begin + k * warp_size + lane;
+    columns[k] = link < end ? matrix.column_indices[link] : 0;
+  }
+#pragma unroll
+  for (NodeId& column : columns) column = base.base(column);
+  EmittedRows& rows = rows_of_warp[threadIdx.x / warp_size];
+  note_rows(matrix, begin, end, base, base_offsets, rows);
+  unsigned row_at = 0;  // of the last one that has begun
+#pragma unroll
+  for (unsigned k = 0; k < emit_links_per_lane; ++k) {
+    const EdgeIndex link = begin + k * warp_size + lane;
+    const unsigned first_here = rows.first[k], first_through_lane = first_here & ((2U << lane) - 1);
+    const auto last_of = [&](unsigned bits) {
+      return bits != 0 ? k * warp_size + 31 - static_cast<unsigned>(__clz(static_cast<int>(bits)))
+                       : row_at;
+    };
+    const unsigned at = last_of(first_through_lane);
+    row_at = last_of(first_here);
+    if (link >= end) break;
+    const EdgeIndex to = link + rows.shift[at];
+    keys[to] = link_key.make(columns[k] / window_size, rows.place[at], columns[k] % window_size);
     if (values != nullptr) values[to] = matrix.values[link];
   }
 }
 
-/// Whether link i begins a run: another row or window than the link before, or far enough in a long
-/// run. Pieces of long runs end at multiples of half a list's length, so that none is longer than a
-/// list, and who looks at a link needs to know nothing of where its run began.
-struct BeginsRun {
-  const std::uint64_t* keys;
-  LinkKey link_key;
-  static constexpr std::uint64_t piece = longest_list / 2;
-  __device__ bool operator()(std::uint64_t i) const {
-    if (i == 0) return true;
-    const std::uint64_t run = link_key.run(keys[i]);
-    return run != link_key.run(keys[i - 1]) ||
-           (i % piece == 0 && i >= piece && run == link_key.run(keys[i - piece]));
-  }
+/// Arrays of Runs.
+struct RunsView {
+  std::uint32_t* begin;
+  NodeId* row;
+  std::uint64_t *of_window, *links_of_window;
+  std::uint16_t* local_of_link;
 };
+
+constexpr unsigned runs_block_size = 256;
+constexpr unsigned search_links_per_warp = 1024;
+constexpr unsigned search_links_per_block = search_links_per_warp * runs_block_size / warp_size;
+
+/// Calls found(bits, link, key) for each 32 links of a warp's share: bit l is set where the link of
+/// lane l begins a run, its own number and key are a lane's own. A run begins with another row or
+/// window than the link's before, or far enough in a long run: pieces of long runs end at multiples
+/// of half a list's length, so that none is longer than a list, and who looks at a link needs to
+/// know nothing of where its run began. For a whole warp.
+template <class Found>
+__device__ void find_beginnings(const std::uint64_t* keys, std::uint64_t links, LinkKey link_key,
+                                Found found) {
+  constexpr std::uint64_t piece = longest_list / 2;
+  const unsigned lane = threadIdx.x % warp_size;
+  const std::uint64_t first = global_thread_index() / warp_size * search_links_per_warp;
+  const std::uint64_t end = min(first + search_links_per_warp, links);
+#pragma unroll 4
+  for (std::uint64_t at = first; at < end; at += warp_size) {
+    const std::uint64_t i = at + lane;
+    const bool there = i < end;
+    const std::uint64_t key = there ? __ldg(keys + i) : 0;
+    const std::uint64_t run = link_key.run(key);
+    const bool begins =
+        there && (i == 0 || run != link_key.run(__ldg(keys + i - 1)) ||
+                  (i % piece == 0 && i >= piece && run == link_key.run(__ldg(keys + i - piece))));
+    found(__ballot_sync(full_warp, begins), i, key);
+  }
+}
+
+/// of_share[w] = the runs that begin in the share of warp w.
+__global__ void count_runs(const std::uint64_t* keys, std::uint64_t links, LinkKey link_key,
+                           std::uint64_t* of_share) {
+  std::uint64_t count = 0;
+  find_beginnings(keys, links, link_key, [&](unsigned bits, std::uint64_t, std::uint64_t) {
+    count += static_cast<unsigned>(__popc(bits));
+  });
+  const std::uint64_t warp = global_thread_index() / warp_size;
+  if (threadIdx.x % warp_size == 0) of_share[warp] = count;
+}
+
+/// All of the runs; before[w] = those that begin before warp w's share.
+__global__ void write_runs(const std::uint64_t* keys, std::uint64_t links, LinkKey link_key,
+                           const std::uint64_t* before, RunsView runs) {
+  const unsigned lane = threadIdx.x % warp_size;
+  std::uint64_t next = before[global_thread_index() / warp_size];
+  find_beginnings(keys, links, link_key, [&](unsigned bits, std::uint64_t i, std::uint64_t key) {
+    if (i < links) runs.local_of_link[i] = static_cast<std::uint16_t>(link_key.local(key));
+    if ((bits >> lane & 1) != 0) {
+      const std::uint64_t run = next + static_cast<unsigned>(__popc(bits & ((1U << lane) - 1)));
+      runs.begin[run] = static_cast<std::uint32_t>(i);
+      runs.row[run] = link_key.row(key);
+      // Windows that begin here: this one's, and those without links before it.
+      const std::uint32_t window = link_key.window(key);
+      for (std::uint32_t w = i == 0 ? 0 : link_key.window(keys[i - 1]) + 1; w <= window; ++w) {
+        runs.of_window[w] = run;
+        runs.links_of_window[w] = i;
+      }
+    }
+    next += static_cast<unsigned>(__popc(bits));
+  });
+}
 
 void require_memory(std::size_t bytes, const ScratchMemory& scratch) {
   const std::size_t available = scratch.available();
@@ -64,7 +160,7 @@ void require_memory(std::size_t bytes, const ScratchMemory& scratch) {
 template <class T>
 struct SortedLinks {
   LinkKey link_key;
-  DeviceBuffer<std::uint64_t> keys, spare_keys;  ///< links + 1; see LinkRuns.
+  DeviceBuffer<std::uint64_t> keys, spare_keys;
   DeviceBuffer<T> values;
 };
 
@@ -81,11 +177,10 @@ SortedLinks<T> sort_links(const DeviceGraph<T>& graph, const NodeOrder& base,
       scratch);
   const DeviceBuffer<EdgeIndex> base_offsets =
       base.row_offsets(graph.row_offsets(), graph.node_count(), algorithms);
-  SortedLinks<T> sorted{
-      .link_key = {shape.local_bits},
-      .keys = DeviceBuffer<std::uint64_t>(links + 1, scratch),
-      .spare_keys = DeviceBuffer<std::uint64_t>(links + 1, scratch),  // one more to mark an end
-      .values = DeviceBuffer<T>(weighted ? links : 0, scratch)};
+  SortedLinks<T> sorted{.link_key = {shape.local_bits},
+                        .keys = DeviceBuffer<std::uint64_t>(links, scratch),
+                        .spare_keys = DeviceBuffer<std::uint64_t>(links, scratch),
+                        .values = DeviceBuffer<T>(weighted ? links : 0, scratch)};
   DeviceBuffer<T> spare_values(weighted ? links : 0, scratch);
   graph.as_links_arrive([&](const CsrView<T>& matrix, EdgeIndex begin, EdgeIndex end) {
     emit_links<<<blocks_for(end - begin, emit_links_per_block), emit_block_size, 0,
@@ -109,54 +204,51 @@ SortedLinks<T> sort_links(const DeviceGraph<T>& graph, const NodeOrder& base,
   return sorted;
 }
 
-/// runs.count and runs.begin; frees the spare keys.
-template <class T>
-void find_beginnings(SortedLinks<T>& sorted, const EdgeIndex links, DeviceAlgorithms& algorithms,
-                     Runs& runs) {
-  static_assert(std::is_same_v<EdgeIndex, std::uint64_t>);
-  std::uint64_t* const found = sorted.spare_keys.data();  // has room for as many runs as links
-  runs.count = algorithms.select(thrust::counting_iterator<std::uint64_t>(0), found, links,
-                                 BeginsRun{sorted.keys.data(), sorted.link_key});
+/// All of runs.
+void find_runs(const std::uint64_t* keys, const EdgeIndex links, const LinkKey link_key,
+               std::uint32_t windows, std::size_t bytes_besides, DeviceAlgorithms& algorithms,
+               Runs& runs) {
+  cudaStream_t stream = algorithms.stream();
+  const unsigned blocks = blocks_for(links, search_links_per_block);
+  const std::uint64_t shares = std::uint64_t{blocks} * (runs_block_size / warp_size);
+  DeviceBuffer<std::uint64_t> of_share(shares + 1, algorithms.scratch());
+  of_share.set_to_zero(stream);
+  count_runs<<<blocks, runs_block_size, 0, stream>>>(keys, links, link_key, of_share.data());
+  PAGERANK_CUDA_LAUNCHED(count_runs);
+  algorithms.exclusive_sum(of_share.data(), of_share.data(), shares + 1);
+  runs.count = algorithms.fetch(of_share.data() + shares);
   if (runs.count >= 0xffffffff) {
     throw KernelRefused("kernel blocked: " + std::to_string(runs.count) +
                         " runs of links, at most 2^32 - 2 are possible");
   }
-  PAGERANK_CUDA(cudaMemcpyAsync(found + runs.count, &links, sizeof(links), cudaMemcpyHostToDevice,
-                                algorithms.stream()));
-  if (runs.count > links / 4) {
-    runs.begin = std::move(sorted.spare_keys);
-  } else {
-    runs.begin = DeviceBuffer<std::uint64_t>(runs.count + 1, algorithms.scratch());
-    PAGERANK_CUDA(cudaMemcpyAsync(runs.begin.data(), found,
-                                  (runs.count + 1) * sizeof(std::uint64_t),
-                                  cudaMemcpyDeviceToDevice, algorithms.stream()));
-  }
-  sorted.spare_keys = {};
-}
-
-/// runs.row and runs.of_window.
-void find_rows_and_windows(const std::uint64_t* keys, const LinkKey link_key, std::uint32_t windows,
-                           const DeviceAlgorithms& algorithms, Runs& runs) {
+  // What follows takes at most so much.
+  require_memory(runs.count * 40 + links * sizeof(std::uint16_t) + bytes_besides,
+                 algorithms.scratch());
+  runs.begin = DeviceBuffer<std::uint32_t>(runs.count + 1, algorithms.scratch());
   runs.row = DeviceBuffer<NodeId>(runs.count, algorithms.scratch());
+  runs.local_of_link = DeviceBuffer<std::uint16_t>(links, algorithms.scratch());
   runs.of_window = DeviceBuffer<std::uint64_t>(windows + 1, algorithms.scratch());
-  NodeId* const row_of_run = runs.row.data();
-  std::uint64_t* const window_runs = runs.of_window.data();
-  const std::uint64_t* const run_begin = runs.begin.data();
+  runs.links_of_window = DeviceBuffer<std::uint64_t>(windows + 1, algorithms.scratch());
+  const RunsView view{runs.begin.data(), runs.row.data(), runs.of_window.data(),
+                      runs.links_of_window.data(), runs.local_of_link.data()};
   const std::uint64_t count = runs.count;
   queue_for_each(
-      count,
-      [=] __device__(std::uint64_t run) {
-        const std::uint64_t key = keys[run_begin[run]];
-        const std::uint32_t row = link_key.row(key), window = link_key.window(key);
-        row_of_run[run] = row;
-        // Windows that begin here: this one's, and those without links before it.
-        const std::uint32_t first = run == 0 ? 0 : link_key.window(keys[run_begin[run - 1]]) + 1;
-        for (std::uint32_t w = first; w <= window; ++w) window_runs[w] = run;
-        if (run + 1 == count) {
-          for (std::uint32_t w = window + 1; w <= windows; ++w) window_runs[w] = count;
-        }
+      windows + 1,
+      [=] __device__(std::uint64_t w) {  // as of windows behind all links
+        view.of_window[w] = count;
+        view.links_of_window[w] = links;
+        if (w == windows) view.begin[count] = static_cast<std::uint32_t>(links);
       },
-      algorithms.stream());
+      stream);
+  write_runs<<<blocks, runs_block_size, 0, stream>>>(keys, links, link_key, of_share.data(), view);
+  PAGERANK_CUDA_LAUNCHED(write_runs);
+  const std::vector<std::uint64_t> window_links =
+      algorithms.fetch(runs.links_of_window.data(), windows + 1);
+  for (std::uint32_t w = 0; w < windows; ++w) {
+    if (window_links[w + 1] - window_links[w] > 0xffffffff) {
+      throw KernelRefused("kernel blocked: more than 2^32 - 1 links from neighbouring nodes");
+    }
+  }
 }
 
 }  // namespace
@@ -167,14 +259,13 @@ LinkRuns<T> find_link_runs(const DeviceGraph<T>& graph, const NodeOrder& base,
                            DeviceAlgorithms& algorithms) {
   const EdgeIndex links = graph.link_count();
   SortedLinks<T> sorted = sort_links(graph, base, shape, windows, algorithms);
-  Runs runs;
-  find_beginnings(sorted, links, algorithms, runs);
-  // What follows takes at most so much.
-  require_memory(runs.count * 40 + graph.node_count() * 40 + links * 3 +
-                     (graph.has_values() ? links * sizeof(T) * 5 / 4 : 0),
-                 algorithms.scratch());
-  find_rows_and_windows(sorted.keys.data(), sorted.link_key, windows, algorithms, runs);
-  return {sorted.link_key, std::move(sorted.keys), std::move(sorted.values), std::move(runs)};
+  sorted.spare_keys = {};
+  const std::size_t besides =
+      graph.node_count() * 40 + links + (graph.has_values() ? links * sizeof(T) * 5 / 4 : 0);
+  LinkRuns<T> found;
+  find_runs(sorted.keys.data(), links, sorted.link_key, windows, besides, algorithms, found.runs);
+  found.values = std::move(sorted.values);
+  return found;
 }
 
 template LinkRuns<float> find_link_runs(const DeviceGraph<float>&, const NodeOrder&,

@@ -26,20 +26,26 @@ struct LinkKey {
   }
 };
 
-/// Runs by window, those of a window by row.
+/// Runs by window, those of a window by row; rows in the base order.
 struct Runs {
   std::uint64_t count = 0;
-  DeviceBuffer<std::uint64_t> begin;      ///< The first link of each; count + 1.
-  DeviceBuffer<NodeId> row;               ///< In the base order.
-  DeviceBuffer<std::uint64_t> of_window;  ///< The first of each window; windows + 1.
+  DeviceBuffer<std::uint32_t> begin;  ///< The first link of each, modulo 2^32; count + 1.
+  DeviceBuffer<NodeId> row;
+  DeviceBuffer<std::uint64_t> of_window;        ///< The first of each window; windows + 1.
+  DeviceBuffer<std::uint64_t> links_of_window;  ///< Likewise; of less than 2^32 links each.
+  DeviceBuffer<std::uint16_t> local_of_link;    ///< Columns within their windows.
 };
 
-/// The links by window and row, and where runs of them begin.
+/// The first link of a run in a window whose links begin so.
+[[nodiscard]] __device__ inline std::uint64_t first_link(std::uint32_t run_begin,
+                                                         std::uint64_t window_begin) {
+  return window_begin + (run_begin - static_cast<std::uint32_t>(window_begin));
+}
+
+/// The links by window and row, cut into runs.
 template <class T>
 struct LinkRuns {
-  LinkKey link_key;
-  DeviceBuffer<std::uint64_t> keys;  ///< links + 1; the last is no link's.
-  DeviceBuffer<T> values;            ///< Of the links, where the matrix has any.
+  DeviceBuffer<T> values;  ///< Of the links, where the matrix has any.
   Runs runs;
 };
 

@@ -135,15 +135,15 @@ void bound_long_rows(const DeviceBuffer<LongRow>& rows, RowBlock* row_blocks, cu
 LongRows list_long_rows(const RunsByRow& by_row, const RowBlockCut& cut,
                         const DeviceBuffer<NodeId>& row_at, const RunSlots& slots,
                         const BlockedShape& shape, DeviceBuffer<RowBlock>& row_blocks,
-                        DeviceAlgorithms& algorithms) {
+                        const ScratchMemory& memory, DeviceAlgorithms& algorithms) {
   const DeviceBuffer<RowOfManyRuns> rows = rows_of_many_runs(by_row, cut, row_at, algorithms);
   if (rows.size() == 0) return {};
   const DeviceBuffer<Places> places = find_places(rows, shape.most_runs_of_row(), algorithms);
   const Places taken = algorithms.fetch(places.data() + rows.size());
-  LongRows lists{.rows = DeviceBuffer<LongRow>(taken.rows),
-                 .giants = DeviceBuffer<Giant>(taken.giants),
-                 .giant_of_piece = DeviceBuffer<std::uint32_t>(taken.pieces),
-                 .ids = DeviceBuffer<std::uint16_t>(taken.ids)};
+  LongRows lists{.rows = DeviceBuffer<LongRow>(taken.rows, memory),
+                 .giants = DeviceBuffer<Giant>(taken.giants, memory),
+                 .giant_of_piece = DeviceBuffer<std::uint32_t>(taken.pieces, memory),
+                 .ids = DeviceBuffer<std::uint16_t>(taken.ids, memory)};
   list_rows(rows, places.data(), row_at.size(), shape, lists, algorithms.stream());
   bound_long_rows(lists.rows, row_blocks.data(), algorithms.stream());
   fill_long_ids<<<taken.rows, 128, 0, algorithms.stream()>>>(lists.rows.data(), slots,

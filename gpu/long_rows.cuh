@@ -15,10 +15,11 @@ struct LongRows {
 };
 
 /// Long rows of ordinary blocks, and giants in pieces. `row_at` has the row, in the base order, of
-/// each position. Sets long_begin and long_end of the row blocks, which are 0.
+/// each position. Sets long_begin and long_end of the row blocks, which are 0. The lists are in
+/// `memory`.
 [[nodiscard]] LongRows list_long_rows(const RunsByRow& by_row, const RowBlockCut& cut,
                                       const DeviceBuffer<NodeId>& row_at, const RunSlots& slots,
                                       const BlockedShape& shape, DeviceBuffer<RowBlock>& row_blocks,
-                                      DeviceAlgorithms& algorithms);
+                                      const ScratchMemory& memory, DeviceAlgorithms& algorithms);
 
 }  // namespace pagerank::gpu

@@ -49,17 +49,20 @@ __global__ void add_changes(const NodeSums* block_sums, unsigned blocks, NodeSum
 }  // namespace
 
 Residual::Residual(const CsrView<double>& in_links, const double* inverse_out_weight,
-                   cudaStream_t stream)
+                   const ScratchMemory& memory)
     : in_links_(in_links),
       inverse_out_weight_(inverse_out_weight),
-      spmv_(make_compensated_spmv(in_links, stream)),
-      z_(in_links.rows),
-      y_(in_links.rows),
-      block_sums_(most_sum_blocks) {}
+      spmv_(make_compensated_spmv(in_links, memory.stream())),
+      z_(in_links.rows, memory),
+      y_(in_links.rows, memory),
+      block_sums_(most_sum_blocks, memory) {}
 
 std::size_t Residual::bytes(const MatrixFacts& matrix) {
   return compensated_spmv_bytes(matrix.node_count(), matrix.link_count()) +
-         matrix.node_count() * 2 * sizeof(double) + most_sum_blocks * sizeof(NodeSums);
+         vector_bytes(matrix.node_count());
+}
+std::size_t Residual::vector_bytes(std::uint64_t nodes) {
+  return nodes * 2 * sizeof(double) + most_sum_blocks * sizeof(NodeSums);
 }
 
 void Residual::evaluate(const double* x, double alpha, NodeSums* norm, cudaStream_t stream) {

@@ -12,11 +12,14 @@ namespace pagerank::gpu {
 /// kernel and precision found x.
 class Residual {
  public:
-  /// The arrays, in device memory, outlive it; values of an unweighted graph are null.
-  Residual(const CsrView<double>& in_links, const double* inverse_out_weight, cudaStream_t stream);
+  /// The arrays, in device memory, outlive it; values of an unweighted graph are null. Its own
+  /// vectors are in `memory`.
+  Residual(const CsrView<double>& in_links, const double* inverse_out_weight,
+           const ScratchMemory& memory);
 
-  /// Device bytes that it holds.
+  /// Device bytes that it holds, and of those the vectors'.
   [[nodiscard]] static std::size_t bytes(const MatrixFacts& matrix);
+  [[nodiscard]] static std::size_t vector_bytes(std::uint64_t nodes);
 
   /// *norm = {||G(x) - x||_1, dangling mass of x}; x in node order. Only queues the work.
   void evaluate(const double* x, double alpha, NodeSums* norm, cudaStream_t stream);

@@ -80,7 +80,7 @@ __device__ void turn_into_beginnings(std::uint32_t* count, unsigned lane) {
 /// warp a segment.
 __global__ void order_segments(std::uint64_t segments, std::uint32_t windows,
                                const std::uint32_t* bounds, const Segment* segment_at,
-                               const std::uint64_t* run_begin, std::uint32_t* sorted,
+                               const std::uint32_t* run_begin, std::uint32_t* sorted,
                                std::uint16_t* slots, std::uint16_t* lengths) {
   constexpr unsigned lists = longest_list;
   constexpr unsigned warps = 8, bins_per_lane = lists / warp_size;
@@ -95,7 +95,7 @@ __global__ void order_segments(std::uint64_t segments, std::uint32_t windows,
   // Neighbouring row blocks sort up and down in turn: a slice across both has lists alike.
   const bool down = segment / windows % 2 == 1;
   const auto bin_of = [&](std::uint32_t run) {
-    const auto length = static_cast<unsigned>(run_begin[run + 1] - run_begin[run]);
+    const auto length = run_begin[run + 1] - run_begin[run];
     return down ? lists - length : length - 1;
   };
   for (unsigned k = 0; k < bins_per_lane; ++k) count[k * warp_size + lane] = 0;
@@ -127,7 +127,7 @@ __global__ void order_segments(std::uint64_t segments, std::uint32_t windows,
 }  // namespace
 
 RunOrder order_runs(Runs& runs, const RunsByRow& by_row, const RowBlockCut& cut,
-                    const BlockedShape& shape, std::uint32_t windows,
+                    const BlockedShape& shape, std::uint32_t windows, const ScratchMemory& memory,
                     DeviceAlgorithms& algorithms) {
   const ScratchMemory& scratch = algorithms.scratch();
   cudaStream_t stream = algorithms.stream();
@@ -143,7 +143,7 @@ RunOrder order_runs(Runs& runs, const RunsByRow& by_row, const RowBlockCut& cut,
   runs.row = {};
 
   RunOrder order;
-  order.segments = DeviceBuffer<Segment>(blocks * windows);
+  order.segments = DeviceBuffer<Segment>(blocks * windows, memory);
   make_segments<<<blocks_for(blocks * warp_size, block_size), block_size, 0, stream>>>(
       blocks, windows, bounds.data(), runs.of_window.data(), order.segments.data());
   PAGERANK_CUDA_LAUNCHED(make_segments);

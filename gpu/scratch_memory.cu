@@ -8,7 +8,6 @@ namespace pagerank::gpu {
 namespace {
 
 constexpr std::size_t alignment = 256;
-constexpr std::size_t least_chunk = std::size_t{64} << 20;
 
 std::size_t rounded(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
@@ -26,7 +25,8 @@ struct Piece {
 
 /// All pieces, those of a chunk side by side; no two free neighbours in a chunk.
 struct ScratchMemory::Pieces {
-  Pieces(cudaStream_t s, std::size_t most) : stream(s), most_held(most) {}
+  Pieces(cudaStream_t s, std::size_t most, std::size_t least)
+      : stream(s), most_held(most), least_chunk(least) {}
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;
   ~Pieces() { release(); }
@@ -95,12 +95,13 @@ struct ScratchMemory::Pieces {
   }
 
   cudaStream_t stream;
-  std::size_t most_held;
+  std::size_t most_held, least_chunk;
   std::vector<Piece> list;
 };
 
-ScratchMemory::ScratchMemory(cudaStream_t stream, std::size_t bytes, std::size_t most_held)
-    : pieces_(std::make_shared<Pieces>(stream, most_held)) {
+ScratchMemory::ScratchMemory(cudaStream_t stream, std::size_t bytes, std::size_t most_held,
+                             std::size_t least_chunk)
+    : pieces_(std::make_shared<Pieces>(stream, most_held, least_chunk)) {
   if (bytes > 0) give(take(bytes));
 }
 
@@ -111,7 +112,7 @@ cudaStream_t ScratchMemory::stream() const {
 void* ScratchMemory::take(std::size_t bytes) {
   const std::size_t whole = rounded(bytes);
   if (void* const data = pieces_->take(whole)) return data;
-  cudaError_t error = pieces_->add_chunk(std::max(whole, least_chunk));
+  cudaError_t error = pieces_->add_chunk(std::max(whole, pieces_->least_chunk));
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();  // not sticky: clear it
     pieces_->release();

@@ -11,14 +11,16 @@ namespace pagerank::gpu {
 
 /// Device memory for work that is queued into one stream: what is given back is handed out again
 /// without waiting, and goes back to the device when the last copy of this object and the last
-/// buffer from it are gone. cudaMalloc() takes a tenth of a millisecond for anything, and CUDA's
-/// own pool several times longer than that for large blocks (docs/performance.md).
+/// buffer from it are gone. Also for many arrays that come and go together. cudaMalloc() takes a
+/// tenth of a millisecond for anything, and CUDA's own pool several times longer than that for
+/// large blocks (docs/performance.md).
 class ScratchMemory {
  public:
   /// With so many bytes to begin with; takes no more than what leaves held_device_bytes at
-  /// `most_held`. Throws OutOfMemory.
+  /// `most_held`, and `least_chunk` at least at once. Throws OutOfMemory.
   explicit ScratchMemory(cudaStream_t stream, std::size_t bytes = 0,
-                         std::size_t most_held = unlimited);
+                         std::size_t most_held = unlimited,
+                         std::size_t least_chunk = std::size_t{64} << 20);
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
   [[nodiscard]] cudaStream_t stream() const;

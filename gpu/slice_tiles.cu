@@ -134,7 +134,8 @@ void add_up_work(std::uint64_t tiles, const SliceWork& work, const std::uint32_t
 }  // namespace
 
 SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
-                       const SliceWork& work, DeviceAlgorithms& algorithms) {
+                       const SliceWork& work, const ScratchMemory& memory,
+                       DeviceAlgorithms& algorithms) {
   cudaStream_t stream = algorithms.stream();
   group_slices_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, algorithms.scratch());
   group_tiles_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, algorithms.scratch());
@@ -174,7 +175,7 @@ SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
   work_before_ = DeviceBuffer<std::uint64_t>(tiles_ + 1, algorithms.scratch());
   add_up_work(tiles_, work, first_step_.data(), first_slice_.data(), work_before_.data(), stream);
 
-  ends_ = DeviceBuffer<std::uint32_t>(steps_ / 16 + 4);
+  ends_ = DeviceBuffer<std::uint32_t>(steps_ / 16 + 4, memory);
   ends_.set_to_zero(stream);
   if (slices_ > 0) {
     mark_ends<<<blocks_for(slices_, block_size), block_size, 0, stream>>>(
@@ -183,7 +184,7 @@ SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
     PAGERANK_CUDA_LAUNCHED(mark_ends);
   }
   const std::uint64_t words = steps_ * warp_size;
-  ids_ = DeviceBuffer<std::uint32_t>(words + batches_beyond * steps_of_batch * warp_size);
+  ids_ = DeviceBuffer<std::uint32_t>(words + batches_beyond * steps_of_batch * warp_size, memory);
   PAGERANK_CUDA(cudaMemsetAsync(ids_.data() + words, 0,
                                 batches_beyond * steps_of_batch * warp_size * sizeof(std::uint32_t),
                                 stream));

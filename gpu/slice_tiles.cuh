@@ -25,9 +25,10 @@ class SliceTiles {
  public:
   SliceTiles() = default;
   /// Lays the lists out: where each goes, not yet their ids, for which fill() is there. Slices
-  /// begin in a tile as long as they begin within its first `tile_half_steps`.
+  /// begin in a tile as long as they begin within its first `tile_half_steps`. What view() shows
+  /// is in `memory`.
   SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps, const SliceWork& work,
-             DeviceAlgorithms& algorithms);
+             const ScratchMemory& memory, DeviceAlgorithms& algorithms);
 
   [[nodiscard]] SlicesView view() const { return {ids_.data(), ends_.data()}; }
   [[nodiscard]] std::uint64_t tiles() const { return tiles_; }
@@ -43,8 +44,8 @@ class SliceTiles {
   }
 
   /// Writes the ids, and the values where there are any: element i of the list at a position is
-  /// source.id(group, source.begin(position) + i), its value source.value(the same). `values` has
-  /// two elements a lane and step. Queued; the lists are those of the constructor.
+  /// source.id(group, source.begin(group, position) + i), its value source.value(the same).
+  /// `values` has two elements a lane and step. Queued; the lists are those of the constructor.
   template <class T, class Source>
   void fill(const SliceLists& lists, const Source& source, std::uint32_t padding, T* values,
             cudaStream_t stream);
@@ -100,7 +101,7 @@ __global__ void fill_slice_tiles(SliceLists lists, const std::uint32_t* group_sl
         lists.begin[group] + std::uint64_t{slice - group_slices[group]} * warp_size + lane;
     const bool there = position < lists.end[group];
     const unsigned length = there ? lists.lengths[position] : 0;
-    const std::uint64_t begin = there ? source.begin(position) : 0;
+    const std::uint64_t begin = there ? source.begin(group, position) : 0;
     const unsigned longest = half_steps[slice + 1] - half_steps[slice];
     for (unsigned i = 0; i < longest; ++i) {
       const bool present = i < length;

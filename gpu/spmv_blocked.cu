@@ -250,9 +250,9 @@ class BlockedSpmv final : public Spmv<T> {
  public:
   BlockedSpmv(const DeviceGraph<T>& graph, cudaStream_t stream)
       : layout_(graph, stream),
-        partials_(layout_.partials),
-        piece_sums_(layout_.giant_of_piece.size()),
-        pieces_ready_(layout_.giants.size()),
+        partials_(layout_.partials, layout_.memory),
+        piece_sums_(layout_.giant_of_piece.size(), layout_.memory),
+        pieces_ready_(layout_.giants.size(), layout_.memory),
         weighted_(layout_.gather_values.size() > 0) {
     pieces_ready_.set_to_zero(stream);
     for (const auto kernel : {gather_runs<T, false>, gather_runs<T, true>}) {

@@ -36,6 +36,19 @@ TileShares shares_up_to(std::span<const std::uint32_t> window_tiles,
 
 }  // namespace
 
+TileCuts cut_windows(std::span<const std::uint32_t> window_tiles, std::uint64_t apart) {
+  TileCuts cuts;
+  for (std::size_t w = 0; w + 1 < window_tiles.size(); ++w) {
+    cuts.of_window.push_back(static_cast<std::uint32_t>(cuts.tiles.size()));
+    for (std::uint64_t tile = window_tiles[w]; tile < window_tiles[w + 1]; tile += apart) {
+      cuts.tiles.push_back(static_cast<std::uint32_t>(tile));
+    }
+  }
+  cuts.of_window.push_back(static_cast<std::uint32_t>(cuts.tiles.size()));
+  cuts.tiles.push_back(window_tiles.back());
+  return cuts;
+}
+
 TileShares share_tiles(std::span<const std::uint32_t> window_tiles,
                        std::span<const std::uint64_t> work_before, double window_work,
                        std::uint32_t blocks) {

@@ -8,10 +8,12 @@
 #include <map>
 #include <regex>
 #include <sstream>
+#include <thread>
 
 #include "core/cpu_engine.hpp"
 #include "core/graph_generator.hpp"
 #include "core/reference.hpp"
+#include "gpu/held_memory.hpp"
 #include "gpu/pagerank.hpp"
 #include "io/matrix_market_reader.hpp"
 #include "tests/engine_graphs.hpp"
@@ -274,6 +276,36 @@ TEST_CASE("a graph that does not fit into the GPU's memory is refused with both 
     // What its preparation takes is known as it goes.
     if (kernel.name == "blocked") options.memory_limit += 32 << 20;
     CHECK_NOTHROW(gpu::Engine(matrix, options));
+  }
+}
+
+TEST_CASE("an engine never holds more of the GPU's memory than it may") {
+  if (tested_engines() != "gpu") return;
+  const TransitionMatrix matrix = make_transition_matrix(graph_of_row_lengths(200'000, {1, 9}, 19));
+  for (const std::string kernel : {"blocked", "balanced"}) {
+    CAPTURE(kernel);
+    std::size_t made = 0;
+    for (std::size_t limit = std::size_t{8} << 20; limit <= std::size_t{256} << 20; limit *= 2) {
+      CAPTURE(limit);
+      const std::size_t before = gpu::held_device_bytes;
+      std::size_t most = before;
+      {
+        const std::jthread watch([&](const std::stop_token& stop) {
+          while (!stop.stop_requested()) most = std::max<std::size_t>(most, gpu::held_device_bytes);
+        });
+        try {
+          gpu::Engine engine(matrix, {.kernel = kernel, .memory_limit = limit});
+          CHECK(engine.solve({}, {.tolerance = 1e-6}).converged);
+          ++made;
+        } catch (const OutOfMemory& error) {
+          CHECK(error.needed() > limit);
+        }
+      }
+      CHECK(most - before <= limit);
+      CHECK(gpu::held_device_bytes == before);
+    }
+    CHECK(made >= 1);
+    CHECK(made < 6);  // or no limit was too small
   }
 }
 

@@ -82,6 +82,17 @@ TEST_CASE("no block has much more to do than the mean") {
   }
 }
 
+TEST_CASE("cuts stand before tiles of their window, so many apart, and behind the last") {
+  const std::vector<std::uint32_t> windows = {0, 0, 5, 5, 6, 13};
+  const TileCuts cuts = cut_windows(windows, 3);
+  CHECK(cuts.tiles == std::vector<std::uint32_t>{0, 3, 5, 6, 9, 12, 13});
+  CHECK(cuts.of_window == std::vector<std::uint32_t>{0, 0, 2, 2, 3, 6});
+  const TileCuts all = cut_windows(windows, 1);
+  CHECK(all.tiles.size() == 14);
+  CHECK(all.of_window == windows);
+  CHECK(cut_windows(std::vector<std::uint32_t>{0, 0}, 7).tiles == std::vector<std::uint32_t>{0});
+}
+
 TEST_CASE("a graph with fewer tiles than blocks leaves blocks without work") {
   const std::vector<std::uint32_t> windows = {0, 0, 2, 2, 3};
   const std::vector<std::uint64_t> work = {0, 10, 20, 30};
