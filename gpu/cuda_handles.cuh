@@ -73,7 +73,7 @@ class PinnedArray {
  public:
   PinnedArray() = default;
   /// Touched by so many threads.
-  explicit PinnedArray(std::size_t size, int threads = 1) {
+  explicit PinnedArray(std::size_t size, int threads = 1) : size_(size) {
     if (size == 0) return;
     const std::size_t bytes = (size * sizeof(T) + page - 1) / page * page;  // pages of its own
     const std::align_val_t alignment{bytes < huge_page ? page : huge_page};
@@ -88,12 +88,13 @@ class PinnedArray {
   }
 
   [[nodiscard]] T* data() { return data_.get(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] T& operator[](std::size_t i) { return data_.get()[i]; }
   /// Where kernels find it.
-  [[nodiscard]] const T* on_device() const {
+  [[nodiscard]] T* on_device() {
     void* data = nullptr;
     PAGERANK_CUDA(cudaHostGetDevicePointer(&data, data_.get(), 0));
-    return static_cast<const T*>(data);
+    return static_cast<T*>(data);
   }
 
  private:
@@ -107,6 +108,7 @@ class PinnedArray {
       ::operator delete(data, alignment);
     }
   };
+  std::size_t size_ = 0;
   std::unique_ptr<T, Free> data_;
 };
 

@@ -1,11 +1,18 @@
 #pragma once
 
+#include "gpu/cuda_handles.cuh"
 #include "gpu/device_matrix.cuh"
 #include "gpu/kernel_choice.hpp"
 
 namespace pagerank::gpu {
 
-/// Of a matrix on the current device, which outlives it.
+/// What is asked and found, in main memory where the device sees it, too.
+struct SamplerMemory {
+  Stream stream;
+  PinnedArray<std::byte> bytes;
+};
+
+/// Of a matrix on the current device, which outlives it. For one thread.
 class DeviceSampler final : public MatrixSampler {
  public:
   explicit DeviceSampler(const DeviceTransitionMatrix& matrix) : matrix_(matrix) {}
@@ -22,6 +29,7 @@ class DeviceSampler final : public MatrixSampler {
 
  private:
   const DeviceTransitionMatrix& matrix_;
+  mutable SamplerMemory memory_;
 };
 
 }  // namespace pagerank::gpu

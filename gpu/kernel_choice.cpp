@@ -255,6 +255,7 @@ RowSample sample_rows(const MatrixSampler& matrix, std::size_t most_rows) {
   for (std::size_t r = 0; r < most_rows; ++r) links[r] = r * apart + apart / 2;
   const std::vector<MatrixSampler::Row> rows = matrix.rows_of(links);
   RowSample sample;
+  sample.links.reserve(most_rows * most_columns);
   for (const auto& [begin, end] : rows) {
     sample.begins.push_back(sample.links.size());
     sample.lengths.push_back(end - begin);
@@ -268,21 +269,19 @@ RowSample sample_rows(const MatrixSampler& matrix, std::size_t most_rows) {
 
 double RowSample::runs_per_link(const std::vector<NodeId>& places, std::uint64_t nodes,
                                 std::uint32_t window_size) const {
-  constexpr std::size_t pieces = 16;
-  std::array<double, pieces> sums{};
-  parallel_for(pieces, sampling_threads(), [&](std::size_t piece) {
-    std::vector<std::size_t> last_row(nodes / window_size + 1, lengths.size());  // of each window
-    for (std::size_t r = piece; r < lengths.size(); r += pieces) {
-      std::size_t windows = 0;
-      for (std::uint64_t i = begins[r]; i < begins[r + 1]; ++i) {
-        std::size_t& last = last_row[places[i] / window_size];
-        windows += last != r ? 1 : 0;
-        last = r;
-      }
-      sums[piece] += static_cast<double>(windows) / static_cast<double>(lengths[r]);
+  // By one thread: a few tenths of a millisecond, for which others take longer to come.
+  double sum = 0;
+  std::vector<std::size_t> last_row(nodes / window_size + 1, lengths.size());  // of each window
+  for (std::size_t r = 0; r < lengths.size(); ++r) {
+    std::size_t windows = 0;
+    for (std::uint64_t i = begins[r]; i < begins[r + 1]; ++i) {
+      std::size_t& last = last_row[places[i] / window_size];
+      windows += last != r ? 1 : 0;
+      last = r;
     }
-  });
-  return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(lengths.size());
+    sum += static_cast<double>(windows) / static_cast<double>(lengths[r]);
+  }
+  return sum / static_cast<double>(lengths.size());
 }
 
 double RowSample::runs_per_random_link(std::uint64_t nodes, std::uint32_t window_size) const {
@@ -329,8 +328,8 @@ KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
   const double runs = links * shape.runs_per_link;
   const double bytes =
       links * (2.1 + (shape.weighted ? width : 0)) + runs * (2.1 + 2.4 * width) + nodes * 6 * width;
-  const double sorted = links * (0.06e-9 + (shape.weighted ? width * 0.02e-9 : 0));
-  return {.prepare = 1e-3 + sorted + runs * 0.06e-9,
+  const double sorted = links * (0.035e-9 + (shape.weighted ? width * 0.005e-9 : 0));
+  return {.prepare = 1.7e-3 + sorted + runs * 0.06e-9,
           .iteration = launches + bytes / (faster * blocked_bytes_per_second)};
 }
 

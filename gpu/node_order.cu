@@ -8,19 +8,19 @@
 namespace pagerank::gpu {
 namespace {
 
-/// The places of some nodes. The device reads their numbers where they are: a copy to it would wait
-/// behind those of the upload until that is done. So would freeing memory that is not scratch.
+/// The places of some nodes. The device reads their numbers, and writes the places, where the host
+/// has them: a copy would wait behind those of the upload until that is done. So would freeing
+/// memory that is not scratch.
 std::vector<NodeId> places_of(const std::vector<NodeId>& nodes, const NodeId* place_of,
                               DeviceAlgorithms& algorithms) {
   PinnedArray<NodeId> numbers(nodes.size());
   std::copy(nodes.begin(), nodes.end(), numbers.data());
-  const NodeId* const number = numbers.on_device();
-  DeviceBuffer<NodeId> places(nodes.size(), algorithms.scratch());
-  NodeId* const place = places.data();
+  NodeId* const number = numbers.on_device();
   queue_for_each(
-      nodes.size(), [=] __device__(std::uint64_t i) { place[i] = place_of[number[i]]; },
+      nodes.size(), [=] __device__(std::uint64_t i) { number[i] = place_of[number[i]]; },
       algorithms.stream());
-  return algorithms.fetch(places.data(), nodes.size());
+  PAGERANK_CUDA(cudaStreamSynchronize(algorithms.stream()));
+  return {numbers.data(), numbers.data() + nodes.size()};
 }
 
 /// Whether the links of the sampled rows fall into clearly fewer windows in this order than as
