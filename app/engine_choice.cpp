@@ -16,11 +16,6 @@ namespace {
 /// On fewer links the CPU engine's iterations in double are the faster ones (docs/performance.md).
 constexpr EdgeIndex mixed_links_on_cpu = 1 << 20;
 
-/// Its sums of floats may lose so much of long rows that corrections bring nothing nearer.
-bool is_library(std::string_view kernel) {
-  return kernel.starts_with("cusparse");
-}
-
 Precision cpu_precision(const Options& options, const TransitionMatrix& matrix) {
   return options.precision.value_or(matrix.link_count() >= mixed_links_on_cpu ? Precision::mixed
                                                                               : Precision::float64);
@@ -29,8 +24,9 @@ Precision cpu_precision(const Options& options, const TransitionMatrix& matrix) 
 /// Of a matrix in main memory, or one on the GPU, which is taken over.
 template <class Matrix>
 ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
+  // A library's sums of floats may lose so much of long rows that corrections bring nothing nearer.
   const Precision precision = options.precision.value_or(
-      is_library(options.kernel) ? Precision::float64 : Precision::mixed);
+      gpu::is_library(options.kernel) ? Precision::float64 : Precision::mixed);
   auto engine = std::make_unique<gpu::Engine>(
       std::forward<Matrix>(matrix),
       gpu::EngineOptions{.device = options.device,

@@ -52,6 +52,7 @@ struct Kernel {
   std::string_view lesson;  ///< One line: what it does differently.
   bool same_bits;           ///< Gives the same bits every run: all do but "cusparse-alg1".
   bool wide_sums = true;    ///< Adds up floats in double.
+  bool library = false;     ///< Not ours: reads values of every graph, adds up in its own way.
 };
 
 /// Why GPU `device` cannot be used as far as the driver tells without entering it (which takes a
@@ -70,6 +71,14 @@ void create_context(int device, bool load_kernels = false) noexcept;
 
 /// The SpMV kernels an Engine can iterate with. Empty without CUDA.
 [[nodiscard]] std::vector<Kernel> kernels();
+
+/// Whether the kernel of that name is a library's; "auto" takes none.
+[[nodiscard]] inline bool is_library(std::string_view name) {
+  for (const Kernel& kernel : kernels()) {
+    if (kernel.name == name) return kernel.library;
+  }
+  return false;
+}
 
 struct EngineOptions {
   int device = 0;

@@ -108,6 +108,6 @@ std::unique_ptr<Reduction<T>> make(std::uint64_t length, cudaStream_t) {
 
 extern const ReductionKernel reduce_cublas;
 const ReductionKernel reduce_cublas{"cublas", "NVIDIA's library, asum: the baseline", make<float>,
-                                    make<double>};
+                                    make<double>, true};
 
 }  // namespace pagerank::gpu

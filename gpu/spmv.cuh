@@ -55,6 +55,9 @@ struct SpmvKernel {
   /// Sums of floats are added in double.
   bool wide_sums = true;
 
+  /// Not ours: it reads values also where the graph has none, and adds up in its own way.
+  bool library = false;
+
   template <class T>
   [[nodiscard]] std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph,
                                               cudaStream_t stream) const {

@@ -151,7 +151,8 @@ const SpmvKernel spmv_cusparse{"cusparse",
                                make<CUSPARSE_SPMV_CSR_ALG2, float>,
                                make<CUSPARSE_SPMV_CSR_ALG2, double>,
                                true,
-                               false};
+                               false,
+                               true};
 // ALG1 may give different bits from run to run (cuSPARSE documentation of cusparseSpMV).
 const SpmvKernel spmv_cusparse_alg1{"cusparse-alg1",
                                     "NVIDIA's library, algorithm CSR_ALG1: other bits on every run",
@@ -159,6 +160,7 @@ const SpmvKernel spmv_cusparse_alg1{"cusparse-alg1",
                                     make<CUSPARSE_SPMV_CSR_ALG1, float>,
                                     make<CUSPARSE_SPMV_CSR_ALG1, double>,
                                     false,
-                                    false};
+                                    false,
+                                    true};
 
 }  // namespace pagerank::gpu

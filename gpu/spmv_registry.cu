@@ -36,7 +36,8 @@ const SpmvKernel& find_spmv_kernel(std::string_view name) {
 std::vector<Kernel> kernels() {
   std::vector<Kernel> list;
   for (const SpmvKernel& kernel : spmv_kernels())
-    list.push_back({kernel.name, kernel.lesson, kernel.same_bits, kernel.wide_sums});
+    list.push_back(
+        {kernel.name, kernel.lesson, kernel.same_bits, kernel.wide_sums, kernel.library});
   return list;
 }
 

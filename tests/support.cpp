@@ -161,7 +161,7 @@ std::vector<EngineCase> engine_cases() {
       for (const gpu::Kernel& kernel : gpu::kernels()) {
         const std::string name(kernel.name);
         cases.push_back({std::string("gpu ").append(name).append(type), precision, kernel.same_bits,
-                         name.starts_with("cusparse"),
+                         kernel.library,
                          [=](const TransitionMatrix& matrix) -> std::unique_ptr<Engine> {
                            try {
                              return std::make_unique<gpu::Engine>(

@@ -35,11 +35,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Adds up in its own way; "cub" is told to add in double, as ours do.
-bool is_library(std::string_view kernel) {
-  return kernel.starts_with("cusparse") || kernel == "cublas";
-}
-
 bool asked_for(const BenchOptions& options, std::string_view kernel) {
   return options.kernels.empty() ||
          std::find(options.kernels.begin(), options.kernels.end(), kernel) != options.kernels.end();
@@ -114,7 +109,7 @@ void run_spmv(const BenchOptions& options, const TransitionMatrix& matrix, Bench
     gpu::SpmvBenchmark benchmark(matrix, options.device, options.precision, values);
     for (const gpu::Kernel& kernel : gpu::kernels()) {
       if (!asked_for(options, kernel.name)) continue;
-      if (!values && is_library(kernel.name)) continue;  // it always reads values
+      if (!values && kernel.library) continue;  // it always reads values
       table.rows.push_back(measure_spmv(benchmark, options, kernel, values, matrix, x, reference));
     }
   }
@@ -234,7 +229,7 @@ void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, Benc
     for (const std::string_view name : names) {
       if (!asked_for(options, name)) continue;
       BenchmarkRow row{.kernel = std::string(name),
-                       .values = matrix.weighted() || is_library(name)};
+                       .values = matrix.weighted() || gpu::is_library(name)};
       row.flops = flops;
       try {
         const gpu::EngineOptions engine_options{
@@ -289,10 +284,9 @@ void run_reduce(const BenchOptions& options, std::uint64_t length, BenchmarkTabl
       row.prepare_seconds = timing.prepare_seconds;
       row.bytes = timing.bytes;
       set_samples(row, timing.samples);
-      judge(row, compare_sums(std::vector<double>{sum}, reference,
-                              {.precision = options.precision,
-                               .narrow = is_library(kernel.name),
-                               .whole = true}));
+      judge(row, compare_sums(
+                     std::vector<double>{sum}, reference,
+                     {.precision = options.precision, .narrow = kernel.library, .whole = true}));
     } catch (const gpu::KernelRefused& error) {
       row.refusal = error.what();
     }
