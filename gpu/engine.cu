@@ -98,7 +98,7 @@ class PreparedGraph {
  private:
   /// Of all that is in memory_.
   [[nodiscard]] static std::size_t vector_bytes(std::uint64_t nodes) {
-    constexpr std::size_t alignment = 256, vectors = 12;
+    constexpr std::size_t alignment = 512, vectors = 12;
     return Residual::vector_bytes(nodes) + nodes * (sizeof(double) + 4 * sizeof(T)) +
            (2 + most_sum_blocks) * sizeof(NodeSums) + scalar_sets * sizeof(RankScalars) +
            vectors * alignment;

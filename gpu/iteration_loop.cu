@@ -36,7 +36,12 @@ CudaGraph record_while_graph(const IterationLoop::Queue& queue, IterationEnd end
                                               cudaStreamCaptureModeRelaxed));
   end.condition = condition;
   end.in_graph = true;
-  queue(stream, end);
+  try {
+    queue(stream, end);
+  } catch (...) {
+    cudaStreamEndCapture(stream, &body);  // or the driver loses itself in a graph that is gone
+    throw;
+  }
   PAGERANK_CUDA(cudaStreamEndCapture(stream, &body));
 
   return graph;

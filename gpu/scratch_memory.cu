@@ -7,7 +7,7 @@
 namespace pagerank::gpu {
 namespace {
 
-constexpr std::size_t alignment = 256;
+constexpr std::size_t alignment = 512;  // what textures want
 
 std::size_t rounded(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
