@@ -7,20 +7,27 @@
 #include <vector>
 
 #include "app/bench/bench_options.hpp"
+#include "core/labelled_links.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/benchmark.hpp"
 #include "io/benchmark_report.hpp"
 
 namespace pagerank::app::bench {
 
+/// What a reader makes of a text.
+struct ReadGraph {
+  TransitionMatrix matrix;
+  NodeLabels labels;  ///< Of an edge list's nodes; empty: of a file that numbers them.
+};
+
 /// What "load --reader device" measures on a GPU: the way of a file, in the page cache, over the
 /// bus into a matrix there, and the bus by itself, which is the ceiling.
 class DeviceLoad {
  public:
   /// Reads the file a first time, as nobody has used the device before: that creates the context,
-  /// and is a row of its own. Compares the matrix with `expected`. A GPU that has too little memory
-  /// is a row without times. Throws what DeviceReader throws.
-  DeviceLoad(const BenchOptions& options, std::string path, const TransitionMatrix& expected);
+  /// and is a row of its own. Compares matrix and labels with those `expected`. A GPU that has too
+  /// little memory, now or later, is a row without times. Throws what DeviceReader throws.
+  DeviceLoad(const BenchOptions& options, std::string path, const ReadGraph& expected);
 
   /// What is to be timed in turns; each notes its own seconds.
   [[nodiscard]] std::vector<std::function<void()>> turns();
@@ -35,7 +42,8 @@ class DeviceLoad {
     std::vector<double> stream;  ///< Of these, of text that travels and is parsed.
     double context = 0;          ///< Of the last one.
   };
-  void load(Samples& samples, const TransitionMatrix* expected = nullptr);
+  void load(Samples& samples, const ReadGraph* expected = nullptr);
+  void load_again();
   [[nodiscard]] io::BenchmarkRow row(const std::string& name, const Samples& samples) const;
 
   const BenchOptions& options_;

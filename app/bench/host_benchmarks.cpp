@@ -169,7 +169,7 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
     table.links = matrix.link_count();
   };
   std::vector<double> read_seconds;  // of load_text
-  const auto matrix_of_text = [&] {
+  const auto graph_of_text = [&] {
     const auto begin = std::chrono::steady_clock::now();
     io::ByteSource source(path);
     const io::GraphFormat format = io::format_of(source, path);
@@ -177,9 +177,10 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
     reader.read(options.source);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     read_seconds.push_back(elapsed.count());
-    return reader.build();
+    NodeLabels labels = reader.take_labels();
+    return ReadGraph{reader.build(), std::move(labels)};
   };
-  const auto load_text = [&] { note(matrix_of_text()); };
+  const auto load_text = [&] { note(graph_of_text().matrix); };
   const auto load_cache = [&](const std::string& cache) {
     note(io::GraphCache(cache).load(options.threads).matrix);
   };
@@ -213,7 +214,7 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
   std::optional<DeviceLoad> device;
   const std::size_t on_host = candidates.size();
   if (options.device_reader) {
-    device.emplace(options, path, matrix_of_text());
+    device.emplace(options, path, graph_of_text());
     for (auto& turn : device->turns()) {
       candidates.push_back({.row = {}, .prepare = {}, .run = std::move(turn)});
     }
