@@ -95,7 +95,7 @@ struct Builder {
     const BlockedShape& shape = layout_.shape;
     layout_.rows = rows_;
     layout_.windows = static_cast<std::uint32_t>((base_.sources() - 1) / shape.window_size + 1);
-    links_ = find_link_runs(graph_, base_, shape, layout_.windows, algorithms_);
+    links_ = find_link_runs(graph_, base_, shape, layout_.windows, layout_.memory, algorithms_);
     layout_.runs = links_.runs.count;
     by_row_ = group_runs_by_row(links_.runs.row, rows_, algorithms_);
     const std::uint32_t multiprocessors = count_multiprocessors();
@@ -332,9 +332,7 @@ struct Builder {
 
 template <class T>
 BlockedLayout<T>::BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream)
-    : memory(stream, 0, graph.most_held(), std::size_t{8} << 20),
-      nodes(graph.node_count()),
-      shape(shape_of<T>) {
+    : memory(stream, 0, graph.most_held()), nodes(graph.node_count()), shape(shape_of<T>) {
   const std::uint64_t most_windows = (nodes - 1) / shape.window_size + 1;
   if (bits_below(most_windows) > static_cast<int>(32 - shape.local_bits)) {
     throw KernelRefused("kernel blocked: " + std::to_string(nodes) + " nodes are too many");

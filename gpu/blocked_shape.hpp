@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "core/host_device.hpp"
+
 namespace pagerank::gpu {
 
 /// The matrix as spmv_blocked.cu multiplies it; see there for the whole picture. Nodes are
@@ -31,5 +33,12 @@ struct BlockedShape {
     return (capacity - 1) / most_runs_of_piece * most_runs_of_piece;
   }
 };
+
+/// The first link of a run, of which the low 32 bits are known, in a window of less than 2^32 links
+/// that begin with `window_begin`.
+[[nodiscard]] PAGERANK_HOST_DEVICE inline std::uint64_t first_link(std::uint32_t low_bits,
+                                                                   std::uint64_t window_begin) {
+  return window_begin + (low_bits - static_cast<std::uint32_t>(window_begin));
+}
 
 }  // namespace pagerank::gpu

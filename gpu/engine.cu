@@ -56,7 +56,7 @@ class PreparedGraph {
         ring_(options.threads),
         graph_(make_graph(ring_)),
         spmv_(make_spmv(graph_, stream_)),
-        memory_(stream_, vector_bytes(graph_.node_count()), graph_.most_held(), 0),
+        memory_(stream_, vector_bytes(graph_.node_count(), mixed_), graph_.most_held()),
         residual_(graph_.exact_in_links(), graph_.inverse_out_weight(), memory_),
         out_weight_(graph_.node_count(), memory_),
         x_(graph_.node_count(), memory_),
@@ -77,10 +77,10 @@ class PreparedGraph {
   }
 
   template <class Matrix>
-  [[nodiscard]] static std::size_t bytes(const Matrix& matrix, const SpmvKernel& kernel) {
+  [[nodiscard]] static std::size_t bytes(const Matrix& matrix, const SpmvKernel& kernel,
+                                         bool mixed) {
     return DeviceGraph<T>::bytes(matrix) + kernel.extra_bytes(matrix, sizeof(T)) +
-           Residual::bytes(matrix) + vector_bytes(matrix.node_count()) -
-           Residual::vector_bytes(matrix.node_count());
+           Residual::other_bytes(matrix) + vector_bytes(matrix.node_count(), mixed);
   }
 
   [[nodiscard]] std::uint64_t bytes_per_iteration() const {
@@ -96,12 +96,13 @@ class PreparedGraph {
   }
 
  private:
-  /// Of all that is in memory_.
-  [[nodiscard]] static std::size_t vector_bytes(std::uint64_t nodes) {
-    constexpr std::size_t alignment = 512, vectors = 12;
-    return Residual::vector_bytes(nodes) + nodes * (sizeof(double) + 4 * sizeof(T)) +
-           (2 + most_sum_blocks) * sizeof(NodeSums) + scalar_sets * sizeof(RankScalars) +
-           vectors * alignment;
+  /// Of all that is in memory_, array by array.
+  [[nodiscard]] static std::size_t vector_bytes(std::uint64_t nodes, bool mixed) {
+    const auto bytes = [](std::size_t size) { return ScratchMemory::rounded(size); };
+    return Residual::vector_bytes(nodes) + bytes(nodes * sizeof(double)) +
+           (mixed ? 4 : 3) * bytes(nodes * sizeof(T)) + bytes(2 * sizeof(NodeSums)) +
+           bytes(update_blocks(nodes) * sizeof(NodeSums)) +
+           bytes(scalar_sets * sizeof(RankScalars)) + bytes(sizeof(double));
   }
 
   /// The places in scalars_, each for one kind of update.
@@ -336,7 +337,7 @@ class Engine::Impl {
     const DeviceMemory memory{name_, options.memory_limit};
     const std::size_t most = memory.available(held), most_held = memory.most_held(held);
     const auto bytes_with = [&](const SpmvKernel& kernel) {
-      return held + PreparedGraph<T>::bytes(matrix, kernel);
+      return held + PreparedGraph<T>::bytes(matrix, kernel, options.precision == Precision::mixed);
     };
     const auto make_spmv = [&](const DeviceGraph<T>& graph, cudaStream_t stream) {
       if (automatic_) {

@@ -1,6 +1,7 @@
 // Links sorted by window and cut into runs.
 #include "gpu/link_runs.cuh"
 
+#include <algorithm>
 #include <string>
 
 #include "gpu/pagerank.hpp"
@@ -29,6 +30,7 @@ __device__ void note_rows(const CsrView<T>& matrix, EdgeIndex begin, EdgeIndex e
                           EmittedRows& rows) {
   const unsigned lane = threadIdx.x % warp_size;
   if (lane < emit_links_per_lane) rows.first[lane] = 0;
+  __syncwarp();
   const std::uint64_t bound =
       upper_bound(matrix.row_offsets, matrix.rows + 1, lane == 0 ? begin : end - 1) - 1;
   const std::uint64_t last = __shfl_sync(full_warp, bound, 1);
@@ -172,9 +174,9 @@ SortedLinks<T> sort_links(const DeviceGraph<T>& graph, const NodeOrder& base,
   const EdgeIndex links = graph.link_count();
   const bool weighted = graph.has_values();
   const ScratchMemory& scratch = algorithms.scratch();
-  require_memory(
-      bytes_to_sort_links(links, weighted ? sizeof(T) : 0) + graph.node_count() * sizeof(EdgeIndex),
-      scratch);
+  require_memory(bytes_to_sort_links(links, weighted ? sizeof(T) : 0) +
+                     graph.node_count() * 2 * sizeof(EdgeIndex),
+                 scratch);
   const DeviceBuffer<EdgeIndex> base_offsets =
       base.row_offsets(graph.row_offsets(), graph.node_count(), algorithms);
   SortedLinks<T> sorted{.link_key = {shape.local_bits},
@@ -204,10 +206,27 @@ SortedLinks<T> sort_links(const DeviceGraph<T>& graph, const NodeOrder& base,
   return sorted;
 }
 
+/// Bytes that follow on the links' sort at most, besides and for each run: in scratch memory, and
+/// where the layout keeps what it is.
+struct BytesOfRuns {
+  std::size_t scratch, scratch_of_run, kept, kept_of_run;
+};
+
+/// What is kept cannot have what scratch memory has to spare.
+void require_memory(const BytesOfRuns& bytes, std::uint64_t runs, const ScratchMemory& scratch,
+                    const ScratchMemory& kept) {
+  const std::size_t available = kept.available();
+  const std::size_t spare = scratch.available() - std::min(scratch.available(), available);
+  const std::size_t of_scratch = bytes.scratch + runs * bytes.scratch_of_run;
+  const std::size_t needed =
+      bytes.kept + runs * bytes.kept_of_run + of_scratch - std::min(of_scratch, spare);
+  if (needed > available) throw OutOfMemory("the GPU", needed, available);
+}
+
 /// All of runs.
 void find_runs(const std::uint64_t* keys, const EdgeIndex links, const LinkKey link_key,
-               std::uint32_t windows, std::size_t bytes_besides, DeviceAlgorithms& algorithms,
-               Runs& runs) {
+               std::uint32_t windows, const BytesOfRuns& bytes, const ScratchMemory& kept,
+               DeviceAlgorithms& algorithms, Runs& runs) {
   cudaStream_t stream = algorithms.stream();
   const unsigned blocks = blocks_for(links, search_links_per_block);
   const std::uint64_t shares = std::uint64_t{blocks} * (runs_block_size / warp_size);
@@ -221,9 +240,7 @@ void find_runs(const std::uint64_t* keys, const EdgeIndex links, const LinkKey l
     throw KernelRefused("kernel blocked: " + std::to_string(runs.count) +
                         " runs of links, at most 2^32 - 2 are possible");
   }
-  // What follows takes at most so much.
-  require_memory(runs.count * 40 + links * sizeof(std::uint16_t) + bytes_besides,
-                 algorithms.scratch());
+  require_memory(bytes, runs.count, algorithms.scratch(), kept);
   runs.begin = DeviceBuffer<std::uint32_t>(runs.count + 1, algorithms.scratch());
   runs.row = DeviceBuffer<NodeId>(runs.count, algorithms.scratch());
   runs.local_of_link = DeviceBuffer<std::uint16_t>(links, algorithms.scratch());
@@ -256,21 +273,29 @@ void find_runs(const std::uint64_t* keys, const EdgeIndex links, const LinkKey l
 template <class T>
 LinkRuns<T> find_link_runs(const DeviceGraph<T>& graph, const NodeOrder& base,
                            const BlockedShape& shape, std::uint32_t windows,
-                           DeviceAlgorithms& algorithms) {
+                           const ScratchMemory& kept, DeviceAlgorithms& algorithms) {
   const EdgeIndex links = graph.link_count();
   SortedLinks<T> sorted = sort_links(graph, base, shape, windows, algorithms);
   sorted.spare_keys = {};
-  const std::size_t besides =
-      graph.node_count() * 40 + links + (graph.has_values() ? links * sizeof(T) * 5 / 4 : 0);
+  const std::size_t value_bytes = graph.has_values() ? links * sizeof(T) : 0;
+  const BytesOfRuns bytes{
+      .scratch = links * 2 + graph.node_count() * 40,
+      .scratch_of_run =
+          32,  // begin; row and number twice while they are grouped; place, slot, length
+      .kept = (links * 2 + value_bytes) * 5 / 4 + graph.node_count() * 4,
+      .kept_of_run = (2 + sizeof(T)) * 5 / 4};  // the id, the partial sum, and what pads them
   LinkRuns<T> found;
-  find_runs(sorted.keys.data(), links, sorted.link_key, windows, besides, algorithms, found.runs);
+  find_runs(sorted.keys.data(), links, sorted.link_key, windows, bytes, kept, algorithms,
+            found.runs);
   found.values = std::move(sorted.values);
   return found;
 }
 
 template LinkRuns<float> find_link_runs(const DeviceGraph<float>&, const NodeOrder&,
-                                        const BlockedShape&, std::uint32_t, DeviceAlgorithms&);
+                                        const BlockedShape&, std::uint32_t, const ScratchMemory&,
+                                        DeviceAlgorithms&);
 template LinkRuns<double> find_link_runs(const DeviceGraph<double>&, const NodeOrder&,
-                                         const BlockedShape&, std::uint32_t, DeviceAlgorithms&);
+                                         const BlockedShape&, std::uint32_t, const ScratchMemory&,
+                                         DeviceAlgorithms&);
 
 }  // namespace pagerank::gpu

@@ -36,12 +36,6 @@ struct Runs {
   DeviceBuffer<std::uint16_t> local_of_link;    ///< Columns within their windows.
 };
 
-/// The first link of a run in a window whose links begin so.
-[[nodiscard]] __device__ inline std::uint64_t first_link(std::uint32_t run_begin,
-                                                         std::uint64_t window_begin) {
-  return window_begin + (run_begin - static_cast<std::uint32_t>(window_begin));
-}
-
 /// The links by window and row, cut into runs.
 template <class T>
 struct LinkRuns {
@@ -55,10 +49,11 @@ struct LinkRuns {
 }
 
 /// Sorts the links as they arrive and finds the runs, rows and columns taken in the base order.
-/// Throws KernelRefused, and OutOfMemory before it allocates: also for what the layout takes later.
+/// Throws KernelRefused, and OutOfMemory before it allocates: also for what the layout takes later,
+/// what it keeps of that in `kept`.
 template <class T>
 [[nodiscard]] LinkRuns<T> find_link_runs(const DeviceGraph<T>& graph, const NodeOrder& base,
                                          const BlockedShape& shape, std::uint32_t windows,
-                                         DeviceAlgorithms& algorithms);
+                                         const ScratchMemory& kept, DeviceAlgorithms& algorithms);
 
 }  // namespace pagerank::gpu

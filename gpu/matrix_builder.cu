@@ -10,9 +10,10 @@
 namespace pagerank::gpu {
 namespace {
 
+constexpr int overflow_bits = 64;
+
 /// The sum of one source's weights, in their order: as transition_builder.cpp adds them up,
 /// operation by operation. Negative where it is beyond double: then of weights scaled down.
-constexpr int overflow_bits = 64;
 __device__ double sum_of_weights(const double* weights, std::uint64_t count) {
   constexpr unsigned at_once = 8;  // so that loads do not wait for additions
   CompensatedSum sum;
@@ -82,6 +83,7 @@ struct MatrixBuilder {
     if (shape_.weighted && matrix_.distinct_links < links_) {
       spare_keys_ = {};
       spare_weights_ = {};
+      matrix_.row_offsets = {};
       matrix_.column_indices = {};
       matrix_.values = {};
       merge_repeated();
@@ -95,7 +97,7 @@ struct MatrixBuilder {
   /// Of symmetric entries both links, the second behind the first.
   void add_mirrored_links() {
     const std::uint64_t entries = links_;
-    DeviceBuffer<std::uint64_t> begins(entries + 1, algorithms_.scratch());
+    DeviceBuffer<std::uint64_t> begins(entries + 1);  // no scratch memory: no sort fits into it
     std::uint64_t* const begin = begins.data();
     const std::uint64_t* const places = keys_.data();
     queue_for_each(

@@ -57,12 +57,13 @@ Residual::Residual(const CsrView<double>& in_links, const double* inverse_out_we
       y_(in_links.rows, memory),
       block_sums_(most_sum_blocks, memory) {}
 
-std::size_t Residual::bytes(const MatrixFacts& matrix) {
-  return compensated_spmv_bytes(matrix.node_count(), matrix.link_count()) +
-         vector_bytes(matrix.node_count());
-}
 std::size_t Residual::vector_bytes(std::uint64_t nodes) {
-  return nodes * 2 * sizeof(double) + most_sum_blocks * sizeof(NodeSums);
+  return 2 * ScratchMemory::rounded(nodes * sizeof(double)) +
+         ScratchMemory::rounded(most_sum_blocks * sizeof(NodeSums));
+}
+
+std::size_t Residual::other_bytes(const MatrixFacts& matrix) {
+  return compensated_spmv_bytes(matrix.node_count(), matrix.link_count());
 }
 
 void Residual::evaluate(const double* x, double alpha, NodeSums* norm, cudaStream_t stream) {

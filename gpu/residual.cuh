@@ -17,9 +17,9 @@ class Residual {
   Residual(const CsrView<double>& in_links, const double* inverse_out_weight,
            const ScratchMemory& memory);
 
-  /// Device bytes that it holds, and of those the vectors'.
-  [[nodiscard]] static std::size_t bytes(const MatrixFacts& matrix);
+  /// What it takes of `memory`, and of the device besides.
   [[nodiscard]] static std::size_t vector_bytes(std::uint64_t nodes);
+  [[nodiscard]] static std::size_t other_bytes(const MatrixFacts& matrix);
 
   /// *norm = {||G(x) - x||_1, dangling mass of x}; x in node order. Only queues the work.
   void evaluate(const double* x, double alpha, NodeSums* norm, cudaStream_t stream);

@@ -159,8 +159,8 @@ RowBlockCut cut_row_blocks(const RunsByRow& by_row, const BlockedShape& shape,
   add_up_ordinary_runs(by_row, most, weights.data(), weight_before.data(), algorithms);
   const std::vector<WindowRows> windows =
       rows_of_windows(weight_before.data(), rows, shape.window_size, algorithms);
-  const DeviceBuffer<std::uint32_t> quotas(std::span<const std::uint32_t>(
-      row_block_quotas(shape, windows, giant_runs, multiprocessors)));
+  const DeviceBuffer<std::uint32_t> quotas = algorithms.upload(
+      row_block_quotas(shape, windows, giant_runs, multiprocessors), algorithms.scratch());
   DeviceBuffer<std::uint32_t>& begun = weights;  // the weights have served
   count_beginnings(by_row, shape, weight_before.data(), quotas.data(), begun.data(),
                    algorithms.stream());

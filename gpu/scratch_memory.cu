@@ -7,11 +7,9 @@
 namespace pagerank::gpu {
 namespace {
 
-constexpr std::size_t alignment = 512;  // what textures want
-
-std::size_t rounded(std::size_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
+/// What the device gives at once for small arrays, which share it: less where there is a limit that
+/// is near, so that what they leave is not missed.
+constexpr std::size_t least_chunk = std::size_t{8} << 20;
 
 /// Part of a chunk, which is what the device gave at once.
 struct Piece {
@@ -25,8 +23,7 @@ struct Piece {
 
 /// All pieces, those of a chunk side by side; no two free neighbours in a chunk.
 struct ScratchMemory::Pieces {
-  Pieces(cudaStream_t s, std::size_t most, std::size_t least)
-      : stream(s), most_held(most), least_chunk(least) {}
+  Pieces(cudaStream_t s, std::size_t most) : stream(s), most_held(most) {}
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;
   ~Pieces() { release(); }
@@ -95,14 +92,19 @@ struct ScratchMemory::Pieces {
   }
 
   cudaStream_t stream;
-  std::size_t most_held, least_chunk;
+  std::size_t most_held;
   std::vector<Piece> list;
 };
 
-ScratchMemory::ScratchMemory(cudaStream_t stream, std::size_t bytes, std::size_t most_held,
-                             std::size_t least_chunk)
-    : pieces_(std::make_shared<Pieces>(stream, most_held, least_chunk)) {
-  if (bytes > 0) give(take(bytes));
+ScratchMemory::ScratchMemory(cudaStream_t stream, std::size_t bytes, std::size_t most_held)
+    : pieces_(std::make_shared<Pieces>(stream, most_held)) {
+  if (bytes == 0) return;
+  const cudaError_t error = pieces_->add_chunk(rounded(bytes));
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // not sticky: clear it
+    throw OutOfMemory("the GPU", rounded(bytes), std::min(available(), rounded(bytes) - 1));
+  }
+  PAGERANK_CUDA(error);
 }
 
 cudaStream_t ScratchMemory::stream() const {
@@ -112,7 +114,8 @@ cudaStream_t ScratchMemory::stream() const {
 void* ScratchMemory::take(std::size_t bytes) {
   const std::size_t whole = rounded(bytes);
   if (void* const data = pieces_->take(whole)) return data;
-  cudaError_t error = pieces_->add_chunk(std::max(whole, pieces_->least_chunk));
+  const std::size_t shared = std::min(least_chunk, rounded(pieces_->within_limit() / 16));
+  cudaError_t error = pieces_->add_chunk(std::max(whole, shared));
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();  // not sticky: clear it
     pieces_->release();

@@ -17,15 +17,21 @@ namespace pagerank::gpu {
 class ScratchMemory {
  public:
   /// With so many bytes to begin with; takes no more than what leaves held_device_bytes at
-  /// `most_held`, and `least_chunk` at least at once. Throws OutOfMemory.
+  /// `most_held`. Throws OutOfMemory.
   explicit ScratchMemory(cudaStream_t stream, std::size_t bytes = 0,
-                         std::size_t most_held = unlimited,
-                         std::size_t least_chunk = std::size_t{64} << 20);
+                         std::size_t most_held = unlimited);
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
   [[nodiscard]] cudaStream_t stream() const;
 
-  /// So many bytes, not below 1, aligned as cudaMalloc() does. Throws OutOfMemory.
+  /// Where pieces begin: what textures want, which ask for most.
+  static constexpr std::size_t alignment = 512;
+  /// What a piece of so many bytes takes.
+  [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+  }
+
+  /// So many bytes, not below 1. Throws OutOfMemory.
   [[nodiscard]] void* take(std::size_t bytes);
   void give(void* data) noexcept;
 

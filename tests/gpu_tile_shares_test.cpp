@@ -93,6 +93,34 @@ TEST_CASE("cuts stand before tiles of their window, so many apart, and behind th
   CHECK(cut_windows(std::vector<std::uint32_t>{0, 0}, 7).tiles == std::vector<std::uint32_t>{0});
 }
 
+TEST_CASE("shares by a sample of the places to cut are whole, and hardly less even") {
+  const double window_work = 100000;
+  constexpr std::uint32_t blocks = 132;
+  const Tiles tiles = random_tiles(6, 75, 60000);
+  const std::uint32_t all = tiles.of_windows.back();
+  const TileCuts cuts = cut_windows(tiles.of_windows, all / (512 * blocks) + 2);
+  std::vector<std::uint64_t> work;
+  for (const std::uint32_t tile : cuts.tiles) work.push_back(tiles.work_before[tile]);
+  TileShares shares = share_tiles(cuts.of_window, work, window_work, blocks);
+  for (std::uint32_t& cut : shares.begins) cut = cuts.tiles[cut];
+  for (std::uint32_t& cut : shares.ends) cut = cuts.tiles[cut];
+  std::uint32_t next = 0;
+  for (std::size_t p = 0; p < shares.windows.size(); ++p) {
+    CHECK(shares.begins[p] == next);
+    CHECK(tiles.of_windows[shares.windows[p]] <= shares.begins[p]);
+    CHECK(shares.ends[p] <= tiles.of_windows[shares.windows[p] + 1]);
+    next = shares.ends[p];
+  }
+  CHECK(next == all);
+  double most = 0, sum = 0;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const double of_block = work_of_block(shares, tiles, window_work, b);
+    most = std::max(most, of_block);
+    sum += of_block;
+  }
+  CHECK(most < 1.1 * sum / blocks);
+}
+
 TEST_CASE("a graph with fewer tiles than blocks leaves blocks without work") {
   const std::vector<std::uint32_t> windows = {0, 0, 2, 2, 3};
   const std::vector<std::uint64_t> work = {0, 10, 20, 30};
