@@ -87,6 +87,14 @@ class PinnedArray {
     data_.get_deleter().locked = true;
   }
 
+  PinnedArray(PinnedArray&& other) noexcept
+      : size_(std::exchange(other.size_, 0)), data_(std::move(other.data_)) {}
+  PinnedArray& operator=(PinnedArray&& other) noexcept {
+    std::swap(size_, other.size_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+
   [[nodiscard]] T* data() { return data_.get(); }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] T& operator[](std::size_t i) { return data_.get()[i]; }

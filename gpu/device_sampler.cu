@@ -11,6 +11,7 @@ namespace {
 /// at(index) of all indices, evaluated on the device.
 template <class T, class Index, class At>
 std::vector<T> gather(SamplerMemory& memory, const std::vector<Index>& indices, At at) {
+  if (indices.empty()) return {};
   constexpr std::size_t alignment = 16, usual = std::size_t{2} << 20;
   const std::size_t asked = indices.size() * sizeof(Index), answered = indices.size() * sizeof(T);
   const std::size_t answer = (asked + alignment - 1) / alignment * alignment;

@@ -40,6 +40,7 @@ CudaGraph record_while_graph(const IterationLoop::Queue& queue, IterationEnd end
     queue(stream, end);
   } catch (...) {
     cudaStreamEndCapture(stream, &body);  // or the driver loses itself in a graph that is gone
+    cudaGetLastError();                   // what it says is not what went wrong
     throw;
   }
   PAGERANK_CUDA(cudaStreamEndCapture(stream, &body));
