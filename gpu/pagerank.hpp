@@ -52,7 +52,7 @@ struct Kernel {
   std::string_view lesson;  ///< One line: what it does differently.
   bool same_bits;           ///< Gives the same bits every run: all do but "cusparse-alg1".
   bool wide_sums = true;    ///< Adds up floats in double.
-  bool library = false;     ///< Not ours: reads values of every graph, adds up in its own way.
+  bool library = false;     ///< An SpMV that is not ours: reads values of every graph.
 };
 
 /// Why GPU `device` cannot be used as far as the driver tells without entering it (which takes a

@@ -107,7 +107,10 @@ std::unique_ptr<Reduction<T>> make(std::uint64_t length, cudaStream_t) {
 }  // namespace
 
 extern const ReductionKernel reduce_cublas;
-const ReductionKernel reduce_cublas{"cublas", "NVIDIA's library, asum: the baseline", make<float>,
-                                    make<double>, true};
+const ReductionKernel reduce_cublas{.name = "cublas",
+                                    .lesson = "NVIDIA's library, asum: the baseline",
+                                    .make_float = make<float>,
+                                    .make_double = make<double>,
+                                    .wide_sums = false};
 
 }  // namespace pagerank::gpu

@@ -31,8 +31,8 @@ struct ReductionKernel {
   std::unique_ptr<Reduction<float>> (*make_float)(std::uint64_t length, cudaStream_t stream);
   std::unique_ptr<Reduction<double>> (*make_double)(std::uint64_t length, cudaStream_t stream);
 
-  /// Not ours: it adds up in its own way. (CUB is told to add in double, as ours do.)
-  bool library = false;
+  /// Floats are added in double. (CUB is told to.)
+  bool wide_sums = true;
 
   template <class T>
   [[nodiscard]] std::unique_ptr<Reduction<T>> make(std::uint64_t length,

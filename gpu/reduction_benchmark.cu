@@ -58,7 +58,7 @@ class TypedReductionBenchmark final : public ReductionBenchmark::Impl {
 std::vector<Kernel> reductions() {
   std::vector<Kernel> list;
   for (const ReductionKernel& kernel : reduction_kernels()) {
-    list.push_back({kernel.name, kernel.lesson, true, true, kernel.library});
+    list.push_back({kernel.name, kernel.lesson, true, kernel.wide_sums});
   }
   return list;
 }

@@ -145,22 +145,22 @@ std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph, cudaStream_t stream) 
 }  // namespace
 
 extern const SpmvKernel spmv_cusparse, spmv_cusparse_alg1;
-const SpmvKernel spmv_cusparse{"cusparse",
-                               "NVIDIA's library, algorithm CSR_ALG2: the baseline",
-                               extra_bytes,
-                               make<CUSPARSE_SPMV_CSR_ALG2, float>,
-                               make<CUSPARSE_SPMV_CSR_ALG2, double>,
-                               true,
-                               false,
-                               true};
+const SpmvKernel spmv_cusparse{.name = "cusparse",
+                               .lesson = "NVIDIA's library, algorithm CSR_ALG2: the baseline",
+                               .extra_bytes = extra_bytes,
+                               .make_float = make<CUSPARSE_SPMV_CSR_ALG2, float>,
+                               .make_double = make<CUSPARSE_SPMV_CSR_ALG2, double>,
+                               .wide_sums = false,
+                               .library = true};
 // ALG1 may give different bits from run to run (cuSPARSE documentation of cusparseSpMV).
-const SpmvKernel spmv_cusparse_alg1{"cusparse-alg1",
-                                    "NVIDIA's library, algorithm CSR_ALG1: other bits on every run",
-                                    extra_bytes,
-                                    make<CUSPARSE_SPMV_CSR_ALG1, float>,
-                                    make<CUSPARSE_SPMV_CSR_ALG1, double>,
-                                    false,
-                                    false,
-                                    true};
+const SpmvKernel spmv_cusparse_alg1{
+    .name = "cusparse-alg1",
+    .lesson = "NVIDIA's library, algorithm CSR_ALG1: other bits on every run",
+    .extra_bytes = extra_bytes,
+    .make_float = make<CUSPARSE_SPMV_CSR_ALG1, float>,
+    .make_double = make<CUSPARSE_SPMV_CSR_ALG1, double>,
+    .same_bits = false,
+    .wide_sums = false,
+    .library = true};
 
 }  // namespace pagerank::gpu

@@ -286,7 +286,7 @@ void run_reduce(const BenchOptions& options, std::uint64_t length, BenchmarkTabl
       set_samples(row, timing.samples);
       judge(row, compare_sums(
                      std::vector<double>{sum}, reference,
-                     {.precision = options.precision, .narrow = kernel.library, .whole = true}));
+                     {.precision = options.precision, .narrow = !kernel.wide_sums, .whole = true}));
     } catch (const gpu::KernelRefused& error) {
       row.refusal = error.what();
     }
