@@ -44,7 +44,8 @@ struct Giant {
 /// See BlockedShape for the terms.
 template <class T>
 struct BlockedLayout {
-  /// Lays the graph out. Throws KernelRefused, and OutOfMemory before it allocates.
+  /// Lays the graph out. Throws KernelRefused, and OutOfMemory as soon as it is known how much the
+  /// next stage takes.
   BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream);
 
   ScratchMemory memory;  ///< Of the arrays, and of who multiplies.

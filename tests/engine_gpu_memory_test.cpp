@@ -1,0 +1,86 @@
+// Engines on a GPU of which they may have little memory.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <regex>
+#include <thread>
+
+#include "gpu/held_memory.hpp"
+#include "gpu/pagerank.hpp"
+#include "tests/engine_graphs.hpp"
+#include "tests/support.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("engine");
+
+TEST_CASE("a graph that does not fit into the GPU's memory is refused with both numbers") {
+  if (tested_engines() != "gpu") return;
+  const TransitionMatrix matrix = make_transition_matrix(graph_of_row_lengths(3000, {1, 9}, 17));
+  for (const gpu::Kernel& kernel : gpu::kernels()) {
+    CAPTURE(std::string(kernel.name));
+    gpu::EngineOptions options{.kernel = std::string(kernel.name), .memory_limit = 1000};
+    std::string message;
+    try {
+      gpu::Engine engine(matrix, options);
+    } catch (const OutOfMemory& error) {
+      message = error.what();
+    }
+    CHECK(message.find(" 1000 ") != std::string::npos);
+    std::smatch match;
+    REQUIRE(std::regex_search(message, match, std::regex("([0-9]{5,})")));
+    const std::size_t needed = std::stoull(match[1]);
+    CHECK(needed > matrix.link_count() * 4 + std::size_t{matrix.node_count()} * 24);
+    options.memory_limit = needed - 1;
+    CHECK_THROWS_AS(gpu::Engine(matrix, options), OutOfMemory);
+    options.memory_limit = needed;
+    // What its preparation takes is known as it goes.
+    if (kernel.name == "blocked") options.memory_limit += 32 << 20;
+    CHECK_NOTHROW(gpu::Engine(matrix, options));
+  }
+}
+
+TEST_CASE("an engine never holds more of the GPU's memory than it may") {
+  if (tested_engines() != "gpu") return;
+  EdgeList edges = graph_of_row_lengths(200'000, {1, 9}, 19);
+  for (const bool weighted : {false, true}) {
+    if (weighted) edges.weights.assign(edges.entry_count(), 0.5);
+    const TransitionMatrix matrix = make_transition_matrix(edges);
+    for (const std::string kernel : {"blocked", "balanced"}) {
+      for (const Precision precision : {Precision::float64, Precision::mixed, Precision::float32}) {
+        CAPTURE(weighted);
+        CAPTURE(kernel);
+        CAPTURE(static_cast<int>(precision));
+        std::size_t made = 0, refused = 0;
+        for (std::size_t limit = 8 << 20; limit <= 256 << 20; limit += limit / 3) {
+          CAPTURE(limit);
+          const std::size_t before = gpu::held_device_bytes;
+          std::size_t most = before;
+          {
+            const std::jthread watch([&](const std::stop_token& stop) {
+              while (!stop.stop_requested()) {
+                most = std::max<std::size_t>(most, gpu::held_device_bytes);
+              }
+            });
+            try {
+              gpu::Engine engine(matrix,
+                                 {.kernel = kernel, .precision = precision, .memory_limit = limit});
+              CHECK(engine.solve({}, {.tolerance = 1e-4}).converged);
+              ++made;
+            } catch (const OutOfMemory& error) {
+              CHECK(error.needed() > limit);
+              CHECK(made == 0);  // more is never too little where less was enough
+              ++refused;
+            }
+          }
+          CHECK(most - before <= limit);
+          CHECK(gpu::held_device_bytes == before);
+        }
+        CHECK(made > 0);
+        CHECK(refused > 0);
+      }
+    }
+  }
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests
