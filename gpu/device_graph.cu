@@ -1,5 +1,7 @@
 #include "gpu/device_graph.cuh"
 
+#include <bit>
+#include <limits>
 #include <utility>
 
 #include "gpu/cuda_handles.cuh"
@@ -30,6 +32,56 @@ void narrow_values(const DeviceBuffer<double>& from, DeviceBuffer<T>& to) {
   narrow<<<blocks_for(to.size(), block_size), block_size, 0, stream>>>(from.data(), to.size(),
                                                                        to.data());
   PAGERANK_CUDA_LAUNCHED(narrow);
+  stream.wait();
+}
+
+/// The out-weights, which are whole (see TransitionMatrix), of their inverse: in the low bits of
+/// what is rounded to a whole number by adding 2^52, and so is nothing of infinity.
+void whole_out_weights(std::span<const double> inverse, std::uint32_t* out_weight) {
+  for (std::size_t i = 0; i < inverse.size(); ++i) {
+    out_weight[i] =
+        static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(1 / inverse[i] + 0x1p52));
+  }
+}
+
+__global__ void widen_offsets(const std::uint32_t* from, std::uint64_t count, EdgeIndex* to) {
+  const std::uint64_t i = global_thread_index();
+  if (i < count) to[i] = from[i];
+}
+
+__global__ void invert_whole(const std::uint32_t* out_weight, std::uint64_t count,
+                             double* inverse) {
+  const std::uint64_t i = global_thread_index();
+  if (i < count) inverse[i] = out_weight[i] == 0 ? 0.0 : 1 / static_cast<double>(out_weight[i]);
+}
+
+/// Uploads what a graph has of each node, 32 bits a number where they suffice: the device makes of
+/// them what the host has, bit for bit. They arrive in the place of the links, which come later.
+void upload_node_arrays(const TransitionMatrix& matrix, DeviceTransitionMatrix& uploaded,
+                        TransferRing& ring) {
+  const std::span inverse(matrix.inverse_out_weight);
+  const std::span offsets(matrix.in_links.row_offsets);
+  uploaded.inverse_out_weight = DeviceBuffer<double>(inverse.size());
+  uploaded.row_offsets = DeviceBuffer<EdgeIndex>(offsets.size());
+  const EdgeIndex links = matrix.link_count();
+  if (links < offsets.size() || links > std::numeric_limits<std::uint32_t>::max()) {
+    ring.copy(inverse, uploaded.inverse_out_weight.data());
+    ring.copy(offsets, uploaded.row_offsets.data());
+    return;
+  }
+  static_assert(sizeof(NodeId) == sizeof(std::uint32_t));
+  std::uint32_t* const narrow = uploaded.column_indices.data();
+  constexpr unsigned block_size = 256;
+  const Stream stream;
+  ring.copy(inverse, narrow, {}, whole_out_weights);
+  invert_whole<<<blocks_for(inverse.size(), block_size), block_size, 0, stream>>>(
+      narrow, inverse.size(), uploaded.inverse_out_weight.data());
+  PAGERANK_CUDA_LAUNCHED(invert_whole);
+  stream.wait();
+  ring.copy(offsets, narrow);
+  widen_offsets<<<blocks_for(offsets.size(), block_size), block_size, 0, stream>>>(
+      narrow, offsets.size(), uploaded.row_offsets.data());
+  PAGERANK_CUDA_LAUNCHED(widen_offsets);
   stream.wait();
 }
 
@@ -85,8 +137,7 @@ DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, 
   if (!matrix.dangling.empty()) uploaded->first_dangling = matrix.dangling.front();
   uploaded->distinct_links = matrix.distinct_links;
   ring.expect(bytes(matrix));
-  uploaded->inverse_out_weight = ring.upload<double>(std::span(matrix.inverse_out_weight));
-  uploaded->row_offsets = ring.upload<EdgeIndex>(std::span(matrix.in_links.row_offsets));
+  upload_node_arrays(matrix, *uploaded, ring);
 
   const EdgeIndex links = link_count();
   const std::span columns(matrix.in_links.column_indices);

@@ -21,7 +21,7 @@ constexpr std::size_t least_bytes = std::size_t{64} << 20;
 constexpr std::size_t least_bytes_of_ready_ring = std::size_t{4} << 20;
 
 template <class To, class From>
-void convert(std::span<const From> from, To* to) {
+void convert_elements(std::span<const From> from, To* to) {
   if constexpr (std::is_same_v<To, From>) {
     std::copy(from.begin(), from.end(), to);  // the library's copy knows the machine
   } else {
@@ -30,18 +30,12 @@ void convert(std::span<const From> from, To* to) {
   }
 }
 
-template <class To, class From>
-void copy_from_ordinary_memory(std::span<const From> from, To* to) {
-  if constexpr (std::is_same_v<To, From>) {
-    PAGERANK_CUDA(cudaMemcpy(to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
-    // It may return while the last piece is still on its way, and the engine's stream does not wait
-    // for the default one.
-    PAGERANK_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
-  } else {
-    std::vector<To> converted(from.size());
-    convert(from, converted.data());
-    copy_from_ordinary_memory(std::span<const To>(converted), to);
-  }
+template <class T>
+void copy_from_ordinary_memory(std::span<const T> from, T* to) {
+  PAGERANK_CUDA(cudaMemcpy(to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
+  // It may return while the last piece is still on its way, and the engine's stream does not wait
+  // for the default one.
+  PAGERANK_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
 }
 
 }  // namespace
@@ -159,10 +153,16 @@ void TransferRing::run_lanes(std::size_t pieces, const Body& body) {
 }
 
 template <class To, class From>
-void TransferRing::copy(std::span<const From> from, To* to, const Arrived& arrived) {
+void TransferRing::copy(std::span<const From> from, To* to, const Arrived& arrived,
+                        Convert<To, From> convert) {
   if (from.empty()) return;
+  const bool as_it_is = std::is_same_v<To, From> && convert == nullptr;
+  if (convert == nullptr) convert = convert_elements<To, From>;
   if (!worth_it(from.size() * sizeof(To))) {
-    copy_from_ordinary_memory(from, to);
+    std::vector<To> converted(as_it_is ? 0 : from.size());
+    if (!as_it_is) convert(from, converted.data());
+    const auto* const data = as_it_is ? reinterpret_cast<const To*>(from.data()) : converted.data();
+    copy_from_ordinary_memory(std::span<const To>(data, from.size()), to);
     if (arrived) arrived(0, from.size());
     return;
   }
@@ -222,9 +222,17 @@ void TransferRing::fetch(const double* from, std::span<double> to) {
   });
 }
 
-template void TransferRing::copy(std::span<const NodeId>, NodeId*, const Arrived&);
-template void TransferRing::copy(std::span<const EdgeIndex>, EdgeIndex*, const Arrived&);
-template void TransferRing::copy(std::span<const double>, double*, const Arrived&);
-template void TransferRing::copy(std::span<const double>, float*, const Arrived&);
+template void TransferRing::copy(std::span<const NodeId>, NodeId*, const Arrived&,
+                                 Convert<NodeId, NodeId>);
+template void TransferRing::copy(std::span<const EdgeIndex>, EdgeIndex*, const Arrived&,
+                                 Convert<EdgeIndex, EdgeIndex>);
+template void TransferRing::copy(std::span<const EdgeIndex>, std::uint32_t*, const Arrived&,
+                                 Convert<std::uint32_t, EdgeIndex>);
+template void TransferRing::copy(std::span<const double>, double*, const Arrived&,
+                                 Convert<double, double>);
+template void TransferRing::copy(std::span<const double>, float*, const Arrived&,
+                                 Convert<float, double>);
+template void TransferRing::copy(std::span<const double>, std::uint32_t*, const Arrived&,
+                                 Convert<std::uint32_t, double>);
 
 }  // namespace pagerank::gpu

@@ -34,11 +34,16 @@ class TransferRing {
   /// Told of elements [begin, end) that are on the device, by several threads.
   using Arrived = std::function<void(std::size_t begin, std::size_t end)>;
 
-  /// to[i] = To(from[i]) for all of `from`, to the device; the data has arrived when this returns,
-  /// the first elements about first. Instantiated for the pairs of types that graphs are made of
-  /// (see transfer_ring.cu).
+  /// Writes to[i] of from[i] for all of a piece.
   template <class To, class From>
-  void copy(std::span<const From> from, To* to, const Arrived& arrived = {});
+  using Convert = void (*)(std::span<const From> from, To* to);
+
+  /// to[i] = To(from[i]) for all of `from`, or as `convert` makes it, to the device; the data has
+  /// arrived when this returns, the first elements about first. Instantiated for the pairs of types
+  /// that graphs are made of (see transfer_ring.cu).
+  template <class To, class From>
+  void copy(std::span<const From> from, To* to, const Arrived& arrived = {},
+            Convert<To, From> convert = nullptr);
 
   /// to[i] = from[i] for all of `to`, from the device, of which all earlier work on `from` is done.
   void fetch(const double* from, std::span<double> to);
