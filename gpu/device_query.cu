@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "core/pagerank.hpp"
@@ -33,20 +35,54 @@ std::string unavailable_reason(int device) {
   return {};
 }
 
+namespace {
+
+/// What does not change while the process lives, and takes the driver half a millisecond to say.
+struct Facts {
+  std::string name;
+  double memory_bandwidth = 0;
+};
+
+cudaError_t ask_for_facts(int device, Facts& facts) {
+  static std::mutex mutex;
+  static std::map<int, Facts> known;
+  const std::scoped_lock lock(mutex);
+  if (const auto found = known.find(device); found != known.end()) {
+    facts = found->second;
+    return cudaSuccess;
+  }
+  cudaDeviceProp properties{};
+  int kilohertz = 0, bits = 0;
+  cudaError_t error = cudaGetDeviceProperties(&properties, device);
+  if (error == cudaSuccess) {
+    error = cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device);
+  }
+  if (error == cudaSuccess) {
+    error = cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device);
+  }
+  if (error != cudaSuccess) return error;
+  const double edges = 2;  // of the clock
+  facts = {properties.name, edges * kilohertz * 1000 * bits / 8};
+  known.emplace(device, facts);
+  return cudaSuccess;
+}
+
+}  // namespace
+
 std::string enter_device(int device) {
   if (const std::string reason = unavailable_reason(device); !reason.empty()) {
     throw NoDevice(reason);
   }
-  cudaDeviceProp properties{};
+  Facts facts;
   cudaFuncAttributes attributes{};
-  cudaError_t error = cudaGetDeviceProperties(&properties, device);
+  cudaError_t error = ask_for_facts(device, facts);
   if (error == cudaSuccess) error = cudaSetDevice(device);
   if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, probe);
   if (error != cudaSuccess) {
     cudaGetLastError();
     throw NoDevice("GPU " + std::to_string(device) + ": " + cudaGetErrorString(error));
   }
-  return properties.name;
+  return facts.name;
 }
 
 std::size_t DeviceMemory::available(std::size_t held) const {
@@ -66,11 +102,11 @@ void DeviceMemory::require(std::size_t needed, std::size_t held) const {
 }
 
 double memory_bandwidth() {
-  int device = 0, kilohertz = 0, bits = 0;
+  int device = 0;
   PAGERANK_CUDA(cudaGetDevice(&device));
-  PAGERANK_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device));
-  PAGERANK_CUDA(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device));
-  return 2.0 * kilohertz * 1000 * bits / 8;  // both edges of the clock
+  Facts facts;
+  PAGERANK_CUDA(ask_for_facts(device, facts));
+  return facts.memory_bandwidth;
 }
 
 void create_context(int device, bool load_kernels) noexcept {
