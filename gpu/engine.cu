@@ -352,18 +352,29 @@ class Engine::Impl {
         } catch (const OutOfMemory&) {
         }
       }
-      try {
-        return kernel_->make<T>(graph, stream);
-      } catch (const OutOfMemory& error) {
-        // It speaks of an array, beside what has been taken.
-        if (error.needed() == 0) throw;
-        const std::size_t taken = most - std::min<std::size_t>(most, error.available());
-        throw OutOfMemory(name_, error.needed() + taken, most);
-      }
+      return kernel_->make<T>(graph, stream);
+    };
+    const auto prepare_graph = [&] {
+      prepared = std::make_unique<PreparedGraph<T>>(
+          [&](TransferRing& ring) { return make_graph(ring, most_held); }, make_spmv, options);
     };
     memory.require(bytes_with(*kernel_), held);
-    prepared = std::make_unique<PreparedGraph<T>>(
-        [&](TransferRing& ring) { return make_graph(ring, most_held); }, make_spmv, options);
+    try {
+      try {
+        prepare_graph();
+      } catch (const OutOfMemory&) {
+        // The chosen kernel may have left too little for the vectors.
+        if (!automatic_ || kernel_->name == modest_kernel) throw;
+        automatic_ = false;
+        kernel_ = &find_spmv_kernel(modest_kernel);
+        prepare_graph();
+      }
+    } catch (const OutOfMemory& error) {
+      // It speaks of an array, beside what had been taken.
+      if (error.needed() == 0) throw;
+      const std::size_t taken = most - std::min<std::size_t>(most, error.available());
+      throw OutOfMemory(name_, error.needed() + taken, most);
+    }
   }
 
   bool automatic_ = false;  ///< Nobody asked for the kernel.

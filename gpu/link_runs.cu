@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "gpu/blocked_layout.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/slices.cuh"
 
@@ -210,6 +211,7 @@ SortedLinks<T> sort_links(const DeviceGraph<T>& graph, const NodeOrder& base,
 /// where the layout keeps what it is.
 struct BytesOfRuns {
   std::size_t scratch, scratch_of_run, kept, kept_of_run;
+  double segments_of_run;  ///< Of full row blocks.
 };
 
 /// What is kept cannot have what scratch memory has to spare.
@@ -217,9 +219,11 @@ void require_memory(const BytesOfRuns& bytes, std::uint64_t runs, const ScratchM
                     const ScratchMemory& kept) {
   const std::size_t available = kept.available();
   const std::size_t spare = scratch.available() - std::min(scratch.available(), available);
-  const std::size_t of_scratch = bytes.scratch + runs * bytes.scratch_of_run;
-  const std::size_t needed =
-      bytes.kept + runs * bytes.kept_of_run + of_scratch - std::min(of_scratch, spare);
+  const auto segments = static_cast<std::size_t>(static_cast<double>(runs) * bytes.segments_of_run);
+  const std::size_t of_scratch =
+      bytes.scratch + runs * bytes.scratch_of_run + segments * sizeof(std::uint32_t);
+  const std::size_t needed = bytes.kept + runs * bytes.kept_of_run + segments * sizeof(Segment) +
+                             of_scratch - std::min(of_scratch, spare);
   if (needed > available) throw OutOfMemory("the GPU", needed, available);
 }
 
@@ -283,7 +287,8 @@ LinkRuns<T> find_link_runs(const DeviceGraph<T>& graph, const NodeOrder& base,
       .scratch_of_run =
           32,  // begin; row and number twice while they are grouped; place, slot, length
       .kept = (links * 2 + value_bytes) * 5 / 4 + graph.node_count() * 4,
-      .kept_of_run = (2 + sizeof(T)) * 5 / 4};  // the id, the partial sum, and what pads them
+      .kept_of_run = (2 + sizeof(T)) * 5 / 4,  // the id, the partial sum, and what pads them
+      .segments_of_run = static_cast<double>(windows) / shape.capacity};
   LinkRuns<T> found;
   find_runs(sorted.keys.data(), links, sorted.link_key, windows, bytes, kept, algorithms,
             found.runs);

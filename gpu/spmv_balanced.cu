@@ -89,7 +89,8 @@ __global__ void find_tiles(CsrView<T> matrix, unsigned tile_steps, std::uint64_t
 template <class T>
 __global__ void find_row_ends(CsrView<T> matrix, const PathPoint* begins, RowEnd* row_ends) {
   const PathPoint begin = begins[blockIdx.x];
-  for (NodeId row = begin.row + threadIdx.x; row < begins[blockIdx.x + 1].row; row += block_size) {
+  const std::uint64_t end = begins[blockIdx.x + 1].row;
+  for (std::uint64_t row = std::uint64_t{begin.row} + threadIdx.x; row < end; row += block_size) {
     row_ends[row] = static_cast<RowEnd>(matrix.row_offsets[row + 1] - begin.link);
   }
 }

@@ -5,6 +5,7 @@
 #include <regex>
 #include <thread>
 
+#include "core/graph_generator.hpp"
 #include "gpu/held_memory.hpp"
 #include "gpu/pagerank.hpp"
 #include "tests/engine_graphs.hpp"
@@ -80,6 +81,48 @@ TEST_CASE("an engine never holds more of the GPU's memory than it may") {
       }
     }
   }
+}
+
+TEST_CASE("many solves are worth blocked, but where memory is short balanced does them") {
+  if (tested_engines() != "gpu") return;
+  const TransitionMatrix matrix = make_transition_matrix(generate_graph(
+      {.kind = GraphKind::rmat, .nodes = 1 << 17, .links = 1 << 22, .scramble = true}));
+  gpu::EngineOptions options;
+  options.precision = Precision::mixed;
+  options.expected.solves = 1000;
+  const auto engine_of = [&](const std::string& kernel, std::size_t limit) {
+    options.kernel = kernel;
+    options.memory_limit = limit;
+    return gpu::Engine(matrix, options);
+  };
+  std::size_t limit = 1;
+  try {
+    engine_of("balanced", limit);
+  } catch (const OutOfMemory& error) {
+    limit = error.needed();
+  }
+  const SolveOptions to_tolerance{.tolerance = 1e-10};
+  gpu::Engine balanced = engine_of("balanced", limit);
+  const Solution expected = balanced.solve({}, to_tolerance);
+  REQUIRE(expected.converged);
+  int with_balanced = 0, with_blocked = 0;
+  for (; with_blocked < 2 && limit < std::size_t{1} << 31; limit += limit / 20) {
+    CAPTURE(limit);
+    gpu::Engine engine = engine_of("auto", limit);
+    const bool blocked = engine.kernel() == "blocked";
+    CHECK(engine.kernel() == (blocked ? "blocked" : "balanced"));
+    const Solution found = engine.solve({}, to_tolerance);
+    CHECK(found.converged);
+    CHECK(l1_distance(found.scores, expected.scores) < 2e-10);
+    if (!blocked) {
+      CHECK(with_blocked == 0);
+      CHECK(found.scores == expected.scores);
+    }
+    ++(blocked ? with_blocked : with_balanced);
+  }
+  CHECK(with_balanced > 1);
+  CHECK(with_blocked == 2);
+  CHECK(engine_of("", 0).kernel() == "blocked");
 }
 
 TEST_SUITE_END();
