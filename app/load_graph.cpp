@@ -117,8 +117,8 @@ io::CachedGraph read_text(const Options& options, const std::string& path, Phase
     const ProgressStep step(progress, [&source] { return bytes_read(source); });
     reader.read(options.source);
   }
-  report.seconds.read = clock.lap();
-  report.seconds.context = 0;  // of a GPU that could not take it
+  report.seconds.read += clock.lap();  // beside what a GPU took that could not hold it
+  report.seconds.context = 0;
   report.reader = name_of(ReaderChoice::host);
   // Only now: what is wrong with the file comes first.
   require_host_memory(bytes_to_rank(reader.node_count(), reader.link_count(), reader.weighted()));
@@ -130,13 +130,15 @@ io::CachedGraph read_text(const Options& options, const std::string& path, Phase
                           [&source] { return "building the matrix of " + source.name(); });
   graph.matrix = reader.build();
   graph.labels = reader.take_labels();
-  report.seconds.build = clock.lap();
+  report.seconds.build += clock.lap();
   return graph;
 }
 
-io::CachedGraph read_cache(const Options& options, const io::GraphCache& cache, PhaseClock& clock,
-                           io::Report& report) {
+io::CachedGraph read_cache(const Options& options, const std::string& path,
+                           const io::GraphCache& cache, PhaseClock& clock,
+                           ProgressDisplay& progress, io::Report& report) {
   require_host_memory(bytes_to_rank(cache.node_count(), 0, false));  // links stay in the file
+  const ProgressStep step(progress, [&path] { return "checking " + path; });
   io::CachedGraph graph = cache.load(options.threads);
   report.seconds.read = clock.lap();
   return graph;
@@ -144,7 +146,7 @@ io::CachedGraph read_cache(const Options& options, const io::GraphCache& cache, 
 
 /// A graph cache as GRAPH. It was built one way; options may not ask for another.
 io::CachedGraph read_given_cache(const Options& options, const std::string& path, PhaseClock& clock,
-                                 io::Report& report) {
+                                 ProgressDisplay& progress, io::Report& report) {
   const io::GraphCache cache(path);
   const SourceIndex source = cache.info().source_index;
   if (options.source_is_given && options.source != source) {
@@ -158,7 +160,7 @@ io::CachedGraph read_given_cache(const Options& options, const std::string& path
                      ", which --input-format contradicts");
   }
   report.graph.cache = path;
-  return read_cache(options, cache, clock, report);
+  return read_cache(options, path, cache, clock, progress, report);
 }
 
 /// The graph from a cache that an earlier run left, if there is one and it is of this text, as it
@@ -167,7 +169,7 @@ std::optional<io::CachedGraph> read_kept_cache(const Options& options,
                                                const std::string& graph_path,
                                                const std::string& path,
                                                const io::SourceStamp& stamp, PhaseClock& clock,
-                                               io::Report& report) {
+                                               ProgressDisplay& progress, io::Report& report) {
   std::error_code unknown;
   if (!std::filesystem::exists(path, unknown)) return {};
   try {
@@ -180,7 +182,7 @@ std::optional<io::CachedGraph> read_kept_cache(const Options& options,
     } else if (text_format(options, graph_path) != info.format) {
       spdlog::info("{}: made of a text in format {}, it is made anew", path, name_of(info.format));
     } else {
-      io::CachedGraph graph = read_cache(options, cache, clock, report);
+      io::CachedGraph graph = read_cache(options, path, cache, clock, progress, report);
       report.graph.cache = path;
       return graph;
     }
@@ -220,7 +222,7 @@ io::CachedGraph read_through_cache(const Options& options, const std::string& pa
     return graph;
   }
   const std::string cache = io::graph_cache_path(path, options.cache_dir);
-  if (auto graph = read_kept_cache(options, path, cache, *stamp, clock, report))
+  if (auto graph = read_kept_cache(options, path, cache, *stamp, clock, progress, report))
     return *std::move(graph);
   io::CachedGraph graph = read_text(options, path, clock, progress, report);
   graph.info.stamp = *stamp;
@@ -232,10 +234,10 @@ io::CachedGraph read_through_cache(const Options& options, const std::string& pa
 /// A graph whose matrix is in main memory.
 LoadedGraph load_here(const Options& options, const std::string& path, PhaseClock& clock,
                       ProgressDisplay& progress, io::Report& report) {
-  io::CachedGraph graph = io::is_graph_cache(path) ? read_given_cache(options, path, clock, report)
-                          : options.cache
-                              ? read_through_cache(options, path, clock, progress, report)
-                              : read_text(options, path, clock, progress, report);
+  io::CachedGraph graph =
+      io::is_graph_cache(path) ? read_given_cache(options, path, clock, progress, report)
+      : options.cache          ? read_through_cache(options, path, clock, progress, report)
+                               : read_text(options, path, clock, progress, report);
   const TransitionMatrix& matrix = graph.matrix;
   report.graph.format = name_of(graph.info.format);
   report.graph.source = name_of(graph.info.source_index);

@@ -89,7 +89,9 @@ ChosenEngine load_and_prepare(const Options& options, const std::string& path, P
   std::future<void> context = create_context_for(options, path);
   graph = load_graph(options, path, clock, progress, report);
   if (context.valid()) context.wait();
+  const auto making = [] { return std::string("preparing the engine"); };
   try {
+    const ProgressStep step(progress, making);
     return choose_engine(options, graph);
   } catch (const std::exception& error) {
     if (!graph.device_matrix || options.reader == ReaderChoice::device || !is_lack_of_gpu(error)) {
@@ -100,6 +102,7 @@ ChosenEngine load_and_prepare(const Options& options, const std::string& path, P
   Options by_host = options;
   by_host.reader = ReaderChoice::host;
   graph = load_graph(by_host, path, clock, progress, report);
+  const ProgressStep step(progress, making);
   return choose_engine(by_host, graph);
 }
 

@@ -2,25 +2,26 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "gpu/pagerank.hpp"
+#include "core/graph_generator.hpp"
+#include "io/matrix_market_writer.hpp"
 #include "tests/program_text.hpp"
 
 namespace pagerank::tests {
 TEST_SUITE_BEGIN("app");
 
 TEST_CASE("the GPU's reader gives what the host's does: table, report and errors") {
-  const std::string reason = gpu::unavailable_reason();
   const std::vector<std::string> by_device = {"--reader", "device"};
   const auto run = [](std::vector<std::string> arguments, std::vector<std::string> more,
                       const std::string& input = {}) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_pagerank(arguments, input);
   };
-  if (!reason.empty()) {
+  if (!has_gpu()) {
     const RunResult refused = run({data("karate.mtx")}, by_device);
     CHECK(refused.status == 5);
     CHECK(refused.out.empty());
@@ -82,7 +83,7 @@ TEST_CASE("the GPU's reader gives what the host's does of edge lists") {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_pagerank(arguments, input);
   };
-  if (!gpu::unavailable_reason().empty()) {
+  if (!has_gpu()) {
     const std::string list = (source_dir() / "tests/data/edge_lists/valid/ids_64_bit.el").string();
     CHECK(run({list}, by_device).status == 5);
     return;
@@ -131,6 +132,49 @@ TEST_CASE("the GPU's reader gives what the host's does of edge lists") {
     CHECK(of_device["graph"][fact] == of_host["graph"][fact]);
   }
   CHECK(of_device["reader"] == "device");
+}
+
+TEST_CASE("graphs of several windows are ranked alike, whichever reader brings them to the GPU") {
+  if (!has_gpu()) return;
+  constexpr std::uint64_t nodes = std::uint64_t{1} << 18;
+  const TemporaryDirectory files;
+  const std::string graph = (files / "g.mtx").string();
+  for (const GraphKind kind : {GraphKind::rmat, GraphKind::web}) {
+    for (const bool weighted : {false, true}) {
+      const EdgeList edges = generate_graph({.kind = kind,
+                                             .nodes = nodes,
+                                             .links = 8 * nodes,
+                                             .scramble = kind == GraphKind::rmat,
+                                             .weighted = weighted});
+      std::ofstream file(graph);
+      io::write_matrix_market(file, edges);
+      file.close();
+      REQUIRE(file);
+      for (const char* const precision : {"mixed", "double"}) {
+        CAPTURE(weighted);
+        CAPTURE(precision);
+        const std::vector<std::string> asked = {graph,     "--engine", "gpu",         "--kernel",
+                                                "blocked", "--top",    "1000",        "--quiet",
+                                                "--alpha", "0.9",      "--precision", precision};
+        std::vector<std::string> by_host = asked, by_device = asked;
+        by_host.insert(by_host.end(), {"--reader", "host"});
+        by_device.insert(by_device.end(), {"--reader", "device"});
+        const RunResult host = run_pagerank(by_host), device = run_pagerank(by_device);
+        CHECK(host.status == 0);
+        CHECK(device.status == 0);
+        CHECK(lines_of(host.out).size() == 1001);
+        CHECK(device.out == host.out);
+      }
+    }
+  }
+}
+
+TEST_CASE("the phases of a run that the GPU reads for add up to its time") {
+  if (!has_gpu()) return;
+  const auto seconds = report_of({data("wb-cs-stanford.mtx"), "--reader", "device"})["seconds"];
+  CHECK(sum_of_phases(seconds) == doctest::Approx(seconds["total"].get<double>()).epsilon(0.01));
+  CHECK(seconds["context"] > 0);
+  CHECK(seconds["context"] <= seconds["read"]);
 }
 
 TEST_SUITE_END();

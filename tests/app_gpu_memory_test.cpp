@@ -161,7 +161,13 @@ TEST_CASE("--reader auto leaves a text that the GPU has no memory for to the hos
     REQUIRE(fs::file_size(graph) > 13 << 20);
     const std::vector<std::string> asked = {graph,      "--threads", "1",   "--kernel",
                                             "balanced", "--report",  report};
-    const auto reader_of = [&] { return nlohmann::json::parse(read_file(report))["reader"]; };
+    const auto reader_of = [&] {
+      const auto told = nlohmann::json::parse(read_file(report));
+      const auto& seconds = told["seconds"];
+      CHECK(sum_of_phases(seconds) ==
+            doctest::Approx(seconds["total"].get<double>()).epsilon(0.01));
+      return told["reader"];
+    };
 
     const RunResult plenty = run_pagerank(asked);
     CHECK(plenty.status == 0);

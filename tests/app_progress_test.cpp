@@ -107,6 +107,7 @@ TEST_CASE("progress is shown when it is asked for, and not where nobody watches"
   CHECK(always.status == 0);
   CHECK(has(always.err, "reading " + graph + ": 100 %"));
   CHECK(has(always.err, "building the matrix"));
+  CHECK(has(always.err, "preparing the engine"));
   CHECK(has(always.err, "error at most"));
   const RunResult quiet =
       run_pagerank({graph, "--engine", "cpu", "--progress", "always", "--quiet"});
@@ -117,6 +118,16 @@ TEST_CASE("progress is shown when it is asked for, and not where nobody watches"
     CHECK(run.out == always.out);
   }
   CHECK(run_pagerank({graph, "--progress", "sometimes"}).status == 2);
+}
+
+TEST_CASE("progress of a graph cache is shown while it is checked") {
+  const TemporaryDirectory files;
+  const std::string graph = (files / "g.mtx").string();
+  write_file(graph, read_file(source_dir() / "data" / "karate.mtx"));
+  const std::vector<std::string> asked = {graph,     "--engine",   "cpu",
+                                          "--cache", "--progress", "always"};
+  CHECK_FALSE(has(run_pagerank(asked).err, "checking"));
+  CHECK(has(run_pagerank(asked).err, "checking " + graph + ".prgraph"));
 }
 
 TEST_CASE("progress of compressed input counts compressed bytes") {

@@ -13,6 +13,12 @@
 /// What tests of the program ask of its text.
 namespace pagerank::tests {
 
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool measure_memory = false;  // the sanitizer's own memory would be measured
+#else
+inline constexpr bool measure_memory = true;
+#endif
+
 /// A graph that the project carries.
 [[nodiscard]] inline std::string data(const std::string& name) {
   return (source_dir() / "data" / name).string();
@@ -36,6 +42,15 @@ namespace pagerank::tests {
   arguments.insert(arguments.end(), {"--report", path.string()});
   CHECK(run_pagerank(arguments).status == 0);
   return nlohmann::json::parse(read_file(path));
+}
+
+/// Of a report's `seconds`, all that `total` is made of.
+[[nodiscard]] inline double sum_of_phases(const nlohmann::json& seconds) {
+  double sum = 0;
+  for (const char* const phase : {"read", "build", "cache", "upload", "solve", "rank", "write"}) {
+    sum += seconds[phase].get<double>();
+  }
+  return sum;
 }
 
 }  // namespace pagerank::tests
