@@ -164,8 +164,12 @@ void TransitionMatrixBuilder::add_links(Piece& piece, std::span<const NodeId> so
   if (first + links <= first_.low.size()) {
     piece.links = first_.from(first);
   } else {
-    piece.own.resize(links, wide, weighted);
-    piece.links = piece.own.from(0);
+    piece.own_low.resize(links);
+    piece.own_high.resize(wide ? links : 0);
+    piece.own_weights.resize(weighted ? links : 0);
+    piece.links = {.low = piece.own_low.data(),
+                   .high = piece.own_high.data(),
+                   .weights = piece.own_weights.data()};
   }
   piece.bin_begin = next;
   const Links to = piece.links;

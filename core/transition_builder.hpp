@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/array.hpp"
+#include "core/page_array.hpp"
 #include "core/transition_matrix.hpp"
 #include "core/types.hpp"
 
@@ -78,7 +79,9 @@ class TransitionMatrixBuilder {
   struct Piece {
     Links links;
     std::vector<std::uint32_t> bin_begin;  ///< bins + 1
-    LinkArrays own;                        ///< Where `links` lie if first_ was full.
+    PageArray<std::uint32_t> own_low;      ///< Where `links` lie if first_ was full.
+    PageArray<std::uint16_t> own_high;
+    PageArray<double> own_weights;
   };
 
   /// The matrix while its arrays are filled.

@@ -52,6 +52,10 @@ struct RunResult {
 [[nodiscard]] RunResult run_program(const std::string& program,
                                     const std::vector<std::string>& arguments,
                                     const std::string& input = {});
+/// The same, of which standard input is a file.
+[[nodiscard]] RunResult run_program_on(const std::string& program,
+                                       const std::vector<std::string>& arguments,
+                                       const fs::path& input);
 [[nodiscard]] RunResult run_pagerank(const std::vector<std::string>& arguments,
                                      const std::string& input = {});
 
