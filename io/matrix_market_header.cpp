@@ -35,6 +35,15 @@ void MatrixMarketHeaderParser::end_of_input() const {
 
 std::optional<MatrixMarketHeader> MatrixMarketHeaderParser::feed(std::string_view line) {
   ++header_.lines;
+  try {
+    return parse(line);
+  } catch (const LineFault&) {
+    if (line.find('\0') == std::string_view::npos) throw;
+    throw LineFault{header_.lines, ParseFault::binary_data, "a NUL byte"};
+  }
+}
+
+std::optional<MatrixMarketHeader> MatrixMarketHeaderParser::parse(std::string_view line) {
   if (header_.lines == 1) {
     parse_banner(line);
     return std::nullopt;

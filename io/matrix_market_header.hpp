@@ -36,6 +36,7 @@ class MatrixMarketHeaderParser {
  private:
   void parse_banner(std::string_view line);
   void parse_size_line(std::string_view line);
+  std::optional<MatrixMarketHeader> parse(std::string_view line);
   [[noreturn]] void refuse(ParseFault fault, std::string detail) const;
 
   MatrixMarketHeader header_;

@@ -238,6 +238,11 @@ TEST_CASE("the number of entries is checked") {
   check_refused(pattern + "3 3 18446744073709551615\n1 2\n", ParseFault::too_few_entries, 3);
   check_refused(pattern + "3 3 1\n1 2\n\x1a\n", ParseFault::bad_row_index, 4);
   check_refused(pattern + "3 3 1\n1 2\n" + std::string(3, '\0') + "\n", ParseFault::binary_data, 4);
+  check_refused(pattern + "3 3 1" + std::string(1, '\0') + "\n1 2\n", ParseFault::binary_data, 2);
+  check_refused(std::string("\x7f"
+                            "ELF\2\1\1\0\0\0 \n",
+                            12),
+                ParseFault::binary_data, 1);
   CHECK(read_text(pattern + "3 3 0\n").edges.entry_count() == 0);
 }
 
