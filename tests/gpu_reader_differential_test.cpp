@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,6 +74,34 @@ TEST_CASE_TEMPLATE(
       }
     }
   }
+}
+
+/// What each target of fuzzing leaves in PAGERANK_FUZZ_CORPUS.
+template <class Readers>
+constexpr const char* kept_inputs = "matrix_market";
+template <>
+constexpr const char* kept_inputs<DeviceEdgeListReaders> = "edge_lists";
+
+TEST_CASE_TEMPLATE("the GPU's reader agrees with the simple one on what fuzzing kept", Readers,
+                   DeviceReaders, DeviceEdgeListReaders) {
+  if (!has_gpu()) return;
+  const char* const corpus = std::getenv("PAGERANK_FUZZ_CORPUS");
+  if (corpus == nullptr) {
+    MESSAGE("PAGERANK_FUZZ_CORPUS is not set: nothing is read");
+    return;
+  }
+  const std::vector<std::string> texts =
+      texts_of((fs::path(corpus) / kept_inputs<Readers>).c_str());
+  CHECK_FALSE(texts.empty());
+  int read = 0;
+  for (const std::string& text : texts) {
+    if (text.starts_with("\x1f\x8b")) continue;  // compressed: the simple readers take text
+    BothReaders<Readers> readers(text);
+    readers.check({.threads = 4, .block_bytes = 64}, false);
+    readers.check({.threads = 4}, read % 8 == 0);
+    ++read;
+  }
+  MESSAGE(read << " inputs of " << std::string(kept_inputs<Readers>));
 }
 
 TEST_CASE("the GPU's reader agrees with the simple one on long files and mutations of them") {

@@ -19,6 +19,20 @@ std::vector<std::string> texts_of(const char* directory) {
   return texts;
 }
 
+/// A weight of 17 to 19 digits, which only exact rounding reads right: any, or one half way between
+/// two doubles, which are two apart from 2^53 on.
+std::string weight_of_many_digits(Random& random) {
+  if (random() % 4 == 0) {
+    constexpr std::uint64_t first = std::uint64_t{1} << 53;
+    return std::to_string(first + (random() % first | 1));
+  }
+  std::string digits =
+      std::to_string(10'000'000'000'000'000 + random() % 9'000'000'000'000'000'000);
+  digits.insert(random() % (digits.size() + 1), ".");
+  if (random() % 2 == 0) digits += "e" + std::to_string(static_cast<int>(random() % 55) - 27);
+  return digits;
+}
+
 std::string long_text(bool weighted, Random& random) {
   std::string text;
   for (int e = 0; e < long_text_entries; ++e) {
@@ -31,7 +45,8 @@ std::string long_text(bool weighted, Random& random) {
           " 1",  " 0.25", " 12345678.1234567",       " 123456789.5", " 1e5",  " .5", " 1.",
           " +1", " 3E-3", "\t0.1234567890123456789", " 1234567",     " 0.3e2"};
       const bool exotic = random() % 8 == 0;
-      text += exotic ? forms[random() % forms.size()]
+      text += exotic ? random() % 2 == 0 ? forms[random() % forms.size()]
+                                         : ' ' + weight_of_many_digits(random)
                      : ' ' + std::to_string(random() % 100'000) + '.' +
                            std::to_string(random() % 100'000);
     }
