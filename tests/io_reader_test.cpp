@@ -2,12 +2,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <fstream>
 #include <limits>
+#include <mutex>
 #include <tuple>
+#include <utility>
 
 #include "io/byte_source.hpp"
+#include "io/graph_text.hpp"
 #include "io/matrix_market_entries.hpp"
 #include "io/matrix_market_reader.hpp"
 #include "tests/support.hpp"
@@ -254,6 +259,33 @@ TEST_CASE("binary data and endless lines are refused without reading on") {
   check_refused(std::string(3 << 20, '\xff'), ParseFault::bad_banner, 1);
   check_refused(head + std::string(3 << 20, '7'), ParseFault::line_too_long, 3);
   check_refused(pattern + std::string(3 << 20, '7') + "\n", ParseFault::line_too_long, 2);
+}
+
+TEST_CASE("blocks are parsed by several threads at once") {
+  using namespace std::chrono_literals;
+  const TemporaryDirectory files;
+  const std::string path = (files / "g").string();
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += "1 2\n";
+  write_file(path, lines);
+  io::ByteSource source(path);
+  io::GraphText text(source, {.threads = 3, .block_bytes = 64}, {.comment_marks = "%"});
+  io::BlockLedger ledger = text.ledger();
+  std::mutex mutex;
+  std::condition_variable met;
+  int inside = 0, most = 0;
+  bool waited = false;
+  // Who has the first block waits until another has one, too.
+  const auto parse = [&](std::string_view block, io::ParsedEntries<NodeId>& entries) {
+    std::unique_lock lock(mutex);
+    most = std::max(most, ++inside);
+    met.notify_all();
+    if (!std::exchange(waited, true)) met.wait_for(lock, 10s, [&] { return most > 1; });
+    --inside;
+    entries.lines = static_cast<std::uint64_t>(std::count(block.begin(), block.end(), '\n'));
+  };
+  text.parse_blocks<NodeId>(ledger, parse, [](std::size_t, io::ParsedEntries<NodeId>&) {});
+  CHECK(most > 1);
 }
 
 TEST_CASE("comments and blank lines may be longer than the buffer") {

@@ -182,6 +182,16 @@ TEST_CASE("a file appears whole or not at all") {
     file.commit();
     CHECK(fs::status(path).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
   }
+  SUBCASE("two that are written at once do not meet") {
+    io::AtomicFile first(path.string()), second(path.string());
+    first.stream() << "first";
+    second.stream() << "the second" << std::flush;
+    first.commit();
+    CHECK(read_file(path) == "first");
+    second.commit();
+    CHECK(read_file(path) == "the second");
+    CHECK(file_count() == 1);
+  }
   SUBCASE("what cannot be written is an error") {
     CHECK_THROWS_AS(io::AtomicFile((files / "missing/out.tsv").string()), io::OutputError);
     CHECK_THROWS_AS(io::AtomicFile(files.path().string()), io::OutputError);
