@@ -31,9 +31,13 @@ bool BlockLedger::stopped() const {
   return stop_;
 }
 
-void BlockLedger::close() const {
+void BlockLedger::close(std::uint64_t text_bytes) const {
   if (fault_) std::rethrow_exception(fault_);
   if (declared_ && entries_ < *declared_) {
+    if (*declared_ > text_bytes / shortest_entry_line + 1) {
+      throw LineFault{lines_before_, ParseFault::entries_exceed_text,
+                      std::to_string(*declared_) + " in " + std::to_string(text_bytes) + " bytes"};
+    }
     throw LineFault{lines_, ParseFault::too_few_entries,
                     "found " + std::to_string(entries_) + " of " + std::to_string(*declared_)};
   }

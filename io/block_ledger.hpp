@@ -20,7 +20,10 @@ class BlockLedger {
   /// Begins at a block with so many lines before it. `declared`: how many entries there have to be.
   BlockLedger(std::size_t first_block, std::uint64_t lines_before,
               std::optional<std::uint64_t> declared = {})
-      : declared_(declared), next_(first_block), lines_(lines_before) {}
+      : declared_(declared),
+        next_(first_block),
+        lines_before_(lines_before),
+        lines_(lines_before) {}
 
   /// Waits until all blocks before this one are finished. False if the reading failed in them.
   bool wait_for_turn(std::size_t block);
@@ -41,9 +44,9 @@ class BlockLedger {
   /// Whether it is of no use to take more blocks.
   [[nodiscard]] bool stopped() const;
 
-  /// Once all blocks are finished: throws what is wrong with the file, a LineFault with the line in
-  /// the file, or what else the reading ended with.
-  void close() const;
+  /// Once all blocks are finished: throws what is wrong with the text, a LineFault with the line in
+  /// it, or what else the reading ended with. `text_bytes`: of all of it.
+  void close(std::uint64_t text_bytes) const;
 
   /// Once all blocks are finished.
   [[nodiscard]] std::uint64_t lines() const { return lines_; }
@@ -63,6 +66,7 @@ class BlockLedger {
   mutable std::mutex mutex_;
   std::condition_variable turn_;
   std::size_t next_;                          ///< The first block that is not finished.
+  std::uint64_t lines_before_;                ///< All blocks: those of the header.
   std::uint64_t lines_;                       ///< Before it,
   std::uint64_t entries_ = 0;                 ///< before it too.
   std::map<std::size_t, Finished> finished_;  ///< Those after it.

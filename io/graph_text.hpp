@@ -48,6 +48,8 @@ class GraphText {
   [[nodiscard]] std::optional<LineBlock> next_block(const LineBlocks::BufferOf& buffer_of);
   /// The index of the first of those.
   [[nodiscard]] std::size_t first_block() const { return first_block_.index; }
+  /// Of the text, once all blocks have been taken.
+  [[nodiscard]] std::uint64_t bytes() const { return blocks_.bytes(); }
   /// From any thread: ends the text where reading has come to; who waits in next_block() goes on.
   void stop() { source_.stop(); }
 
@@ -108,7 +110,7 @@ void GraphText::parse_blocks(BlockLedger& ledger, Parse parse, Take take) {
       work_on(*block, entries);
     }
   });
-  name_faults([&ledger] { ledger.close(); });
+  name_faults([this, &ledger] { ledger.close(bytes()); });
 }
 
 template <class Action>

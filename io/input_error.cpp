@@ -76,6 +76,8 @@ std::string_view describe(ParseFault fault) {
       return "the file ends in the middle of an entry";
     case ParseFault::too_few_entries:
       return "the file ends before the last entry";
+    case ParseFault::entries_exceed_text:
+      return "the size line says more entries than there is text for";
     case ParseFault::too_many_entries:
       return "more entries than the size line says";
     case ParseFault::no_links:

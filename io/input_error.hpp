@@ -51,6 +51,7 @@ enum class ParseFault {
   trailing_characters,
   cut_off_entry,
   too_few_entries,
+  entries_exceed_text,
   too_many_entries,
   no_links,
   banner_in_edge_list,

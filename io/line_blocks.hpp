@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -58,6 +59,9 @@ class LineBlocks {
   /// The same with one buffer, made large enough.
   [[nodiscard]] std::optional<LineBlock> next(Array<char>& buffer);
 
+  /// That were read so far. (Without the lock, which who waits for a silent pipe holds.)
+  [[nodiscard]] std::uint64_t bytes() const { return position_; }
+
  private:
   [[nodiscard]] std::size_t read_on(std::span<char> to);
   [[nodiscard]] std::size_t bytes_to_last_newline() const;
@@ -67,11 +71,11 @@ class LineBlocks {
   ByteSource& source_;
   std::size_t block_bytes_;
   TextRules rules_;
-  std::mutex mutex_;            ///< Guards what follows.
-  std::size_t next_index_ = 0;  ///< Of the block that comes next,
-  std::uint64_t position_ = 0;  ///< which begins here in the source,
-  Array<char> rest_;            ///< or in a stream with bytes already read, which end there.
-  bool first_line_ = true;      ///< Nothing was handed out so far.
+  std::mutex mutex_;                         ///< Guards what follows.
+  std::size_t next_index_ = 0;               ///< Of the block that comes next,
+  std::atomic<std::uint64_t> position_ = 0;  ///< which begins here in the source,
+  Array<char> rest_;        ///< or in a stream with bytes already read, which end there.
+  bool first_line_ = true;  ///< Nothing was handed out so far.
   bool end_ = false;
 };
 

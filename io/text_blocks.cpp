@@ -28,7 +28,7 @@ void TextBlocks::inspect(const LineBlock& block) {
 }
 
 void TextBlocks::close() const {
-  text_.name_faults([this] { ledger_.close(); });
+  text_.name_faults([this] { ledger_.close(text_.bytes()); });
 }
 
 }  // namespace pagerank::io

@@ -240,7 +240,12 @@ TEST_CASE("the number of entries is checked") {
   check_refused(pattern + "3 3 2\n", ParseFault::too_few_entries, 2);
   check_refused(pattern + "3 3 1\n1 2\n\n1 3\n", ParseFault::too_many_entries, 5);
   check_refused(pattern + "3 3 0\n1 2\n", ParseFault::too_many_entries, 3);
-  check_refused(pattern + "3 3 18446744073709551615\n1 2\n", ParseFault::too_few_entries, 3);
+  check_refused(pattern + "3 3 18446744073709551615\n1 2\n", ParseFault::entries_exceed_text, 2);
+  // The same text, but that it may just hold as many, and may not.
+  const std::string claims = pattern + "3 3 17\n1 2\n2 3\n";
+  CHECK(claims.size() / 4 + 1 == 17);
+  check_refused(claims, ParseFault::too_few_entries, 4);
+  check_refused(pattern + "3 3 18\n1 2\n2 3\n", ParseFault::entries_exceed_text, 2);
   check_refused(pattern + "3 3 1\n1 2\n\x1a\n", ParseFault::bad_row_index, 4);
   check_refused(pattern + "3 3 1\n1 2\n" + std::string(3, '\0') + "\n", ParseFault::binary_data, 4);
   check_refused(pattern + "3 3 1" + std::string(1, '\0') + "\n1 2\n", ParseFault::binary_data, 2);

@@ -83,6 +83,13 @@ io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
     }
   }
   if (!header) header_parser.end_of_input();
+  constexpr std::size_t shortest_entry = 4;  // "1 1" and a newline
+  if (edges.entry_count() < header->entries &&
+      header->entries > whole_text.size() / shortest_entry + 1) {
+    throw LineFault{
+        header->lines, ParseFault::entries_exceed_text,
+        std::to_string(header->entries) + " in " + std::to_string(whole_text.size()) + " bytes"};
+  }
   if (edges.entry_count() < header->entries) {
     throw LineFault{
         lines, ParseFault::too_few_entries,
