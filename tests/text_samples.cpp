@@ -19,7 +19,7 @@ std::vector<std::string> texts_of(const char* directory) {
   return texts;
 }
 
-/// A weight of 17 to 19 digits, which only exact rounding reads right: any, or one half way between
+/// A weight of 16 to 19 digits, which only exact rounding reads right: any, or one half way between
 /// two doubles, which are two apart from 2^53 on.
 std::string weight_of_many_digits(Random& random) {
   if (random() % 4 == 0) {
