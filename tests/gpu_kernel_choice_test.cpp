@@ -1,6 +1,9 @@
 // Which kernel is chosen for a graph and some work: decided without a GPU.
 #include <doctest/doctest.h>
 
+#include <stdexcept>
+#include <vector>
+
 #include "core/graph_generator.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/kernel_choice.hpp"
@@ -34,6 +37,41 @@ TEST_CASE("small graphs are not looked at") {
   CHECK(choose_kernel(generated(GraphKind::rmat, 10), Precision::mixed, {.solves = 1000}) ==
         "balanced");
   CHECK(choose_kernel(make_transition_matrix({}), Precision::mixed, {}) == "balanced");
+}
+
+/// A matrix that must not be looked at.
+class UnseenMatrix final : public MatrixSampler {
+ public:
+  UnseenMatrix(std::uint64_t nodes, EdgeIndex links) : nodes_(nodes), links_(links) {}
+  [[nodiscard]] std::uint64_t node_count() const override { return nodes_; }
+  [[nodiscard]] EdgeIndex link_count() const override { return links_; }
+  [[nodiscard]] bool weighted() const override { return false; }
+  [[nodiscard]] std::vector<Row> rows_of(const std::vector<EdgeIndex>&) const override { refuse(); }
+  [[nodiscard]] std::vector<NodeId> columns(const std::vector<EdgeIndex>&) const override {
+    refuse();
+  }
+  [[nodiscard]] std::vector<double> elements(const std::vector<EdgeIndex>&) const override {
+    refuse();
+  }
+  [[nodiscard]] std::vector<EdgeIndex> in_degrees(const std::vector<NodeId>&) const override {
+    refuse();
+  }
+  [[nodiscard]] std::vector<double> inverse_out_weights(const std::vector<NodeId>&) const override {
+    refuse();
+  }
+
+ private:
+  [[noreturn]] static void refuse() { throw std::logic_error("looked at"); }
+  std::uint64_t nodes_;
+  EdgeIndex links_;
+};
+
+TEST_CASE("graphs are not looked at that blocked cannot win, whatever they are like") {
+  const UnseenMatrix hub(1 << 20, 1 << 21), large(1 << 24, 1 << 28);
+  CHECK(choose_kernel(hub, Precision::mixed, {.tolerance = 1e-6}) == "balanced");
+  CHECK(choose_kernel(large, Precision::mixed, {.alpha = 0.1, .tolerance = 0.5}) == "balanced");
+  CHECK_THROWS_AS((void)choose_kernel(hub, Precision::mixed, {.solves = 100}), std::logic_error);
+  CHECK_THROWS_AS((void)choose_kernel(large, Precision::mixed, {}), std::logic_error);
 }
 
 TEST_CASE("a graph's shape is seen in a sample of its links") {
