@@ -38,8 +38,9 @@ std::string bytes_read(const io::ByteSource& source) {
   if (!source.bytes_to_take())
     return fmt::format("reading {}: {:.1f} MB", source.name(), taken / mega);
   const auto all = static_cast<double>(*source.bytes_to_take());
-  return fmt::format("reading {}: {:.0f} %, {:.1f} of {:.1f} MB", source.name(),
-                     std::min(100.0, 100 * taken / all), taken / mega, all / mega);
+  return fmt::format("reading {}: {:.0f} %, {:.1f} of {:.1f} MB {}", source.name(),
+                     std::min(100.0, 100 * taken / all), taken / mega, all / mega,
+                     progress_bar(taken / all));
 }
 
 io::GraphFormat text_format(const Options& options, io::ByteSource& source,

@@ -68,18 +68,23 @@ class SolveStatus {
  public:
   void set(const Progress& progress) {
     const std::lock_guard lock(mutex_);
+    if (progress_.iteration == 0) first_ = progress;
     progress_ = progress;
   }
   [[nodiscard]] std::string line(double tolerance) const {
     const std::lock_guard lock(mutex_);
     if (progress_.iteration == 0) return "iterating";
-    return fmt::format("iteration {}: error at most {:.1e}, to be {:.1e}", progress_.iteration,
-                       progress_.error_bound, tolerance);
+    // Errors shrink by about the same factor each time.
+    const double share = std::log(first_.error_bound / progress_.error_bound) /
+                         std::log(first_.error_bound / tolerance);
+    return fmt::format("iteration {}: error at most {:.1e}, to be {:.1e} {}", progress_.iteration,
+                       progress_.error_bound, tolerance,
+                       progress_bar(progress_.error_bound <= tolerance ? 1 : share));
   }
 
  private:
   mutable std::mutex mutex_;
-  Progress progress_{};
+  Progress first_{}, progress_{};
 };
 
 /// The graph, and its engine. A graph that the GPU read without need, and for whose engine it then

@@ -1,5 +1,7 @@
 #include "app/progress_display.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "app/logging.hpp"
@@ -7,6 +9,15 @@
 namespace pagerank::app {
 
 using namespace std::chrono_literals;
+
+std::string progress_bar(double share) {
+  constexpr std::size_t width = 20;
+  const double shown = share > 0 ? std::min(share, 1.0) : 0;  // nothing of what is no number
+  std::string bar(width, '.');
+  bar.replace(0, static_cast<std::size_t>(shown * width), static_cast<std::size_t>(shown * width),
+              '#');
+  return '[' + bar + ']';
+}
 
 ProgressDisplay::ProgressDisplay(bool shown) : shown_(shown), terminal_(logs_to_terminal()) {
   if (shown_) thread_ = std::thread([this] { run(); });

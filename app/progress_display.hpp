@@ -9,6 +9,9 @@
 
 namespace pagerank::app {
 
+/// How far something is, `share` of it (below 0 none, above 1 all): "[########............]".
+[[nodiscard]] std::string progress_bar(double share);
+
 /// Shows on standard error how far a long step is: on a terminal one line that changes ten times a
 /// second, elsewhere a line a second. Steps that are over in a moment show nothing on a terminal.
 class ProgressDisplay {

@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -106,6 +108,7 @@ TEST_CASE("progress is shown when it is asked for, and not where nobody watches"
   const RunResult always = run_pagerank({graph, "--engine", "cpu", "--progress", "always"});
   CHECK(always.status == 0);
   CHECK(has(always.err, "reading " + graph + ": 100 %"));
+  CHECK(has(always.err, " MB [####################]"));
   CHECK(has(always.err, "building the matrix"));
   CHECK(has(always.err, "preparing the engine"));
   CHECK(has(always.err, "error at most"));
@@ -118,6 +121,34 @@ TEST_CASE("progress is shown when it is asked for, and not where nobody watches"
     CHECK(run.out == always.out);
   }
   CHECK(run_pagerank({graph, "--progress", "sometimes"}).status == 2);
+}
+
+TEST_CASE("on a terminal one line changes while the program works") {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  REQUIRE(terminal >= 0);
+  REQUIRE(grantpt(terminal) == 0);
+  REQUIRE(unlockpt(terminal) == 0);
+  const TemporaryDirectory files;
+  RunningProgram program("pagerank", long_solve(write_chain(files / "g.mtx")), ptsname(terminal));
+  std::string shown;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto lines_of_iterations = [&shown] {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = shown.find("\x1b[Kiteration ", at)) != std::string::npos; ++at)
+      ++count;
+    return count;
+  };
+  while (lines_of_iterations() < 3 && seconds_since(begin) < 20) {
+    std::array<char, 4096> bytes;
+    const ssize_t got = read(terminal, bytes.data(), bytes.size());
+    if (got <= 0) break;
+    shown.append(bytes.data(), static_cast<std::size_t>(got));
+  }
+  program.stop(SIGKILL);
+  close(terminal);
+  CAPTURE(shown);
+  CHECK(lines_of_iterations() >= 3);
+  CHECK(has(shown, ", to be 1.0e-08 ["));
 }
 
 TEST_CASE("progress of a graph cache is shown while it is checked") {
