@@ -109,13 +109,15 @@ std::span<char> LineBlocks::take_lines(std::span<char> buffer) {
 
 /// One line fills the whole buffer: comments and blanks may, nothing else does.
 void LineBlocks::shorten_long_line(std::span<char> buffer) const {
-  if (first_line_ && rules_.has_banner) {
-    throw LineFault{1, ParseFault::bad_banner, "found " + quoted({buffer.data(), buffer.size()})};
-  }
+  const std::string_view line(buffer.data(), buffer.size());
+  const auto refuse = [line](ParseFault fault, std::string detail) {
+    throw binary_data_in(line).value_or(LineFault{1, fault, std::move(detail)});
+  };
+  if (first_line_ && rules_.has_banner) refuse(ParseFault::bad_banner, "found " + quoted(line));
   const auto first = std::find_if_not(buffer.begin(), buffer.end(), is_blank);
   const bool comment =
       first != buffer.end() && rules_.comment_marks.find(*first) != std::string_view::npos;
-  if (first != buffer.end() && !comment) throw LineFault{1, ParseFault::line_too_long, ""};
+  if (first != buffer.end() && !comment) refuse(ParseFault::line_too_long, "");
   // Keep a beginning that still tells a comment from a blank line.
   buffer[0] = comment ? *first : ' ';
 }

@@ -1,6 +1,7 @@
 #include "io/line_fields.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -33,7 +34,34 @@ bool is_huge(std::string_view text) {
   return magnitude + (negative ? -exponent : exponent) > 0;
 }
 
+/// Bytes of the character that `text`, which is not empty, begins with; 0 if no text does. One that
+/// is cut off counts as whole.
+std::size_t character_length(std::string_view text) {
+  const auto byte = static_cast<unsigned char>(text[0]);
+  if (byte < 0x80) {
+    return (byte >= 0x20 && byte != 0x7f) || (byte >= '\t' && byte <= '\r') ? 1 : 0;
+  }
+  const int length = std::countl_one(byte);
+  if (length < 2 || length > 4) return 0;
+  for (const char c : text.substr(1, static_cast<std::size_t>(length) - 1)) {
+    if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) return 0;
+  }
+  return static_cast<std::size_t>(length);
+}
+
 }  // namespace
+
+std::optional<LineFault> binary_data_in(std::string_view line) {
+  std::size_t at = 0;
+  while (at < line.size()) {
+    const std::size_t length = character_length(line.substr(at));
+    if (length == 0) break;
+    at += length;
+  }
+  if (at >= line.size()) return std::nullopt;
+  return LineFault{1, ParseFault::binary_data,
+                   line[at] == '\0' ? "a NUL byte" : "found " + quoted(line.substr(at, 1))};
+}
 
 LineFault cut_off(const LineFault& fault) {
   return {fault.line, ParseFault::cut_off_entry, std::string(describe(fault.fault))};
@@ -66,8 +94,8 @@ NodeId LineFields::index(std::uint64_t size, ParseFault not_a_number, ParseFault
 }
 
 void LineFields::refuse(ParseFault fault, std::string detail, bool line_ended) const {
-  if (std::find(begin_, end_, '\0') != end_) {
-    throw LineFault{1, ParseFault::binary_data, "a NUL byte"};
+  if (const auto binary = binary_data_in({begin_, static_cast<std::size_t>(end_ - begin_)})) {
+    throw *binary;
   }
   throw LineFault{1, fault, std::move(detail), line_ended};
 }
@@ -119,19 +147,20 @@ double LineFields::weight(bool whole) {
   if (field == at_ || parsed != at_ || error == std::errc::invalid_argument) {
     refuse_field(ParseFault::bad_weight, field);
   }
-  const bool negative = *number == '-';
+  const bool minus = *number == '-';
+  bool negative = out < 0;
   if (error == std::errc::result_out_of_range) {
-    const std::string_view magnitude(number + (negative ? 1 : 0),
-                                     static_cast<std::size_t>(at_ - number) - (negative ? 1 : 0));
+    const std::string_view magnitude(number + (minus ? 1 : 0),
+                                     static_cast<std::size_t>(at_ - number) - (minus ? 1 : 0));
     if (is_huge(magnitude)) refuse_field(ParseFault::weight_not_finite, field);
-    if (negative) refuse_field(ParseFault::negative_weight, field);
+    negative = minus;
     out = 0;  // the nearest double
   }
   if (!std::isfinite(out)) refuse_field(ParseFault::weight_not_finite, field);
-  if (whole && !std::all_of(number + (negative ? 1 : 0), at_, is_digit)) {
+  if (whole && !std::all_of(number + (minus ? 1 : 0), at_, is_digit)) {
     refuse_field(ParseFault::fractional_weight, field);
   }
-  if (out < 0) refuse_field(ParseFault::negative_weight, field);
+  if (negative) refuse_field(ParseFault::negative_weight, field);
   return std::abs(out);  // no negative zero
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,10 @@ struct LineFault {
   std::string detail;
   bool line_ended = false;  ///< Where more was expected.
 };
+
+/// What a line that is refused is called if it is no text, whatever the field at fault: the first
+/// byte of it that is a control character, or neither ASCII nor of UTF-8's form.
+[[nodiscard]] std::optional<LineFault> binary_data_in(std::string_view line);
 
 /// What such a fault is called on a last line that has no newline: the rest of it may be missing.
 [[nodiscard]] LineFault cut_off(const LineFault& fault);

@@ -38,8 +38,9 @@ std::optional<MatrixMarketHeader> MatrixMarketHeaderParser::feed(std::string_vie
   try {
     return parse(line);
   } catch (const LineFault&) {
-    if (line.find('\0') == std::string_view::npos) throw;
-    throw LineFault{header_.lines, ParseFault::binary_data, "a NUL byte"};
+    const std::optional<LineFault> binary = binary_data_in(line);
+    if (!binary) throw;
+    throw LineFault{header_.lines, binary->fault, binary->detail};
   }
 }
 

@@ -70,7 +70,7 @@ const std::vector<Verdict> verdicts = {
     {"invalid/infinite_weight.txt", ParseFault::weight_not_finite, 2},
     {"invalid/word_as_weight.txt", ParseFault::bad_weight, 1},
     {"invalid/nul.txt", ParseFault::binary_data, 2},
-    {"invalid/binary.txt", ParseFault::bad_first_id, 1},
+    {"invalid/binary.txt", ParseFault::binary_data, 1},
     {"invalid/matrix_market_banner.txt", ParseFault::banner_in_edge_list, 1},
     {"invalid/cut_off_link.txt", ParseFault::cut_off_entry, 3},
     {"invalid/cut_off_before_weight.txt", ParseFault::cut_off_entry, 3},

@@ -209,6 +209,7 @@ TEST_CASE("entries are checked field by field") {
   check_refused(head + "1 2 1 % note\n", ParseFault::trailing_characters, 3);
   check_refused(integer + "3 3 1\n1 2 1.5\n", ParseFault::fractional_weight, 3);
   check_refused(integer + "3 3 1\n1 2 1e3\n", ParseFault::fractional_weight, 3);
+  check_refused(integer + "3 3 1\n1 2 -1e-400\n", ParseFault::fractional_weight, 3);
   check_refused(integer + "3 3 1\n1 2 -4\n", ParseFault::negative_weight, 3);
   check_refused(pattern + "3 3 1\n1 2 1\n", ParseFault::trailing_characters, 3);
   check_refused(pattern + "3 3 1\n\n% c\n1\n", ParseFault::bad_column_index, 5);
@@ -246,7 +247,7 @@ TEST_CASE("the number of entries is checked") {
   CHECK(claims.size() / 4 + 1 == 17);
   check_refused(claims, ParseFault::too_few_entries, 4);
   check_refused(pattern + "3 3 18\n1 2\n2 3\n", ParseFault::entries_exceed_text, 2);
-  check_refused(pattern + "3 3 1\n1 2\n\x1a\n", ParseFault::bad_row_index, 4);
+  check_refused(pattern + "3 3 1\n1 2\n\x1a\n", ParseFault::binary_data, 4);
   check_refused(pattern + "3 3 1\n1 2\n" + std::string(3, '\0') + "\n", ParseFault::binary_data, 4);
   check_refused(pattern + "3 3 1" + std::string(1, '\0') + "\n1 2\n", ParseFault::binary_data, 2);
   check_refused(std::string("\x7f"
@@ -261,9 +262,30 @@ TEST_CASE("binary data and endless lines are refused without reading on") {
   const std::string nul(1, '\0');
   check_refused(head + "1 2\n1 " + nul + "3\n", ParseFault::binary_data, 4);
   check_refused(head + nul + nul + "\n", ParseFault::binary_data, 3);
-  check_refused(std::string(3 << 20, '\xff'), ParseFault::bad_banner, 1);
+  check_refused(std::string(3 << 20, '\xff'), ParseFault::binary_data, 1);
+  check_refused(std::string(3 << 20, 'x'), ParseFault::bad_banner, 1);
+  check_refused(head + std::string(3 << 20, '\1'), ParseFault::binary_data, 3);
   check_refused(head + std::string(3 << 20, '7'), ParseFault::line_too_long, 3);
   check_refused(pattern + std::string(3 << 20, '7') + "\n", ParseFault::line_too_long, 2);
+}
+
+TEST_CASE("a line that is refused is called binary data where it is no text") {
+  const std::string head = pattern + "3 3 2\n1 2\n";
+  check_refused("\x89PNG\r\n\x1a\n", ParseFault::binary_data, 1);
+  check_refused(head + "1 \x7f\n", ParseFault::binary_data, 4);
+  check_refused(head + "4 1 \x01\n", ParseFault::binary_data, 4);
+  CHECK_THROWS_WITH(read_text(head + "1 2\xa0\n"),
+                    doctest::Contains("4: expected text, found binary data: found '\\xa0'"));
+  // Text, though not what was expected: an Arabic digit, a minus sign, a quote, an emoji.
+  for (const char* const word : {"\u0661", "\u22121", "\u201c1\u201d", "\U0001f600"}) {
+    CAPTURE(word);
+    check_refused(head + "1 " + word + "\n", ParseFault::bad_column_index, 4);
+  }
+  check_refused(head + "1 \xe2\x88\n", ParseFault::bad_column_index, 4);  // a character cut off
+  check_refused(head + "1 \xe2\x88 2\n", ParseFault::binary_data, 4);     // and one too short
+  check_refused(head + "1 \xf8\x88\x88\x88\x88\n", ParseFault::binary_data, 4);
+  // What is not refused may hold anything.
+  CHECK(read_text(pattern + "%\x01\xff\n3 3 1\n%\x02\n1 2\n").edges.entry_count() == 1);
 }
 
 TEST_CASE("blocks are parsed by several threads at once") {

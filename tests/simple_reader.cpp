@@ -20,6 +20,35 @@ namespace {
 using io::LineFault;
 using io::ParseFault;
 
+/// Throws a fault of line 1, or what every line that is no text is called: a control character in
+/// it, or a byte that UTF-8 has no place for (overlong forms and the like are not looked for).
+[[noreturn]] void refuse_line(std::string_view line, ParseFault fault, const std::string& detail) {
+  std::size_t lead = 0;
+  int more = 0;  // bytes that belong to the character that began at `lead`
+  const auto binary = [line](std::size_t at) {
+    throw LineFault{1, ParseFault::binary_data,
+                    line[at] == '\0' ? "a NUL byte" : "found " + io::quoted(line.substr(at, 1))};
+  };
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const int c = static_cast<unsigned char>(line[i]);
+    const bool continues = c >= 128 && c < 192;
+    if (more > 0 && !continues) binary(lead);
+    if (more > 0) {
+      --more;
+      continue;
+    }
+    if (c < 9 || (c > 13 && c < 32) || c == 127 || continues || c >= 248) binary(i);
+    lead = i;
+    more = c >= 240 ? 3 : c >= 224 ? 2 : c >= 192 ? 1 : 0;
+  }
+  throw LineFault{1, fault, detail};
+}
+
+/// Throws what is wrong with a field, or with a line that lacks it.
+[[noreturn]] void refuse(std::string_view line, ParseFault fault, const std::string& field) {
+  refuse_line(line, fault, field.empty() ? "the line ends" : "found " + io::quoted(field));
+}
+
 /// A line that is long may be blank at the front of it, or a comment.
 void require_short(std::string_view line, std::uint64_t number, std::string_view comment_marks) {
   if (line.size() < io::LineBlocks::longest_line) return;
@@ -50,58 +79,6 @@ LineFault fault_of_line(LineFault fault, std::uint64_t number, std::string_view 
   return fault;
 }
 
-io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
-  const std::string_view whole_text = text;
-  io::MatrixMarketHeaderParser header_parser;
-  std::optional<io::MatrixMarketHeader> header;
-  EdgeList edges;
-  std::uint64_t lines = 0;
-  while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    if (++lines == 1 && line.size() >= io::LineBlocks::longest_line) {
-      throw LineFault{1, ParseFault::bad_banner,
-                      "found " + io::quoted(line.substr(0, io::LineBlocks::longest_line))};
-    }
-    require_short(line, lines, "%");
-    if (!header) {
-      header = header_parser.feed(line);
-      continue;
-    }
-    try {
-      const std::optional<io::MatrixEntry> entry = io::parse_entry_line(line, *header);
-      if (!entry) continue;
-      if (edges.entry_count() == header->entries) {
-        throw LineFault{1, ParseFault::too_many_entries,
-                        std::to_string(header->entries) + " were declared"};
-      }
-      edges.add_entry(source_index, entry->first, entry->second);
-      if (header->field != io::MatrixMarketHeader::Field::pattern) {
-        edges.weights.push_back(entry->weight);
-      }
-    } catch (const LineFault& fault) {
-      throw fault_of_line(fault, lines, line, whole_text);
-    }
-  }
-  if (!header) header_parser.end_of_input();
-  constexpr std::size_t shortest_entry = 4;  // "1 1" and a newline
-  if (edges.entry_count() < header->entries &&
-      header->entries > whole_text.size() / shortest_entry + 1) {
-    throw LineFault{
-        header->lines, ParseFault::entries_exceed_text,
-        std::to_string(header->entries) + " in " + std::to_string(whole_text.size()) + " bytes"};
-  }
-  if (edges.entry_count() < header->entries) {
-    throw LineFault{
-        lines, ParseFault::too_few_entries,
-        "found " + std::to_string(edges.entry_count()) + " of " + std::to_string(header->entries)};
-  }
-  edges.node_count = static_cast<NodeId>(header->node_count);
-  edges.undirected = header->symmetric;
-  return {*header, std::move(edges)};
-}
-
-// Edge lists.
-
 std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields(1);
   for (const char c : line) {
@@ -120,14 +97,6 @@ bool skip_digits(const std::string& text, std::size_t& at) {
   const std::size_t begin = at;
   while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
   return at > begin;
-}
-
-/// Throws a fault of line 1, or what every line with a NUL is called.
-[[noreturn]] void refuse(std::string_view line, ParseFault fault, const std::string& field) {
-  if (line.find('\0') != std::string_view::npos) {
-    throw LineFault{1, ParseFault::binary_data, "a NUL byte"};
-  }
-  throw LineFault{1, fault, field.empty() ? "the line ends" : "found " + io::quoted(field)};
 }
 
 std::uint64_t simple_id(std::string_view line, const std::string& field, ParseFault fault) {
@@ -166,19 +135,113 @@ bool is_not_finite_word(std::string word) {
   });
 }
 
-double simple_weight(std::string_view line, const std::string& field) {
+/// `whole`: of digits only.
+double simple_weight(std::string_view line, const std::string& field, bool whole) {
   const bool plus = field.size() > 1 && field[0] == '+' && field[1] != '-';
   const std::string number = field.substr(plus ? 1 : 0);
   if (is_not_finite_word(number)) refuse(line, ParseFault::weight_not_finite, field);
   if (!is_decimal(number)) refuse(line, ParseFault::bad_weight, field);
   const double weight = std::strtod(number.c_str(), nullptr);
   if (!std::isfinite(weight)) refuse(line, ParseFault::weight_not_finite, field);
+  if (whole && number.find_first_not_of("0123456789", number.starts_with('-') ? 1 : 0) !=
+                   std::string::npos) {
+    refuse(line, ParseFault::fractional_weight, field);
+  }
   const std::string digits = number.substr(0, number.find_first_of("eE"));
   if (digits.starts_with('-') && digits.find_first_of("123456789") != std::string::npos) {
     refuse(line, ParseFault::negative_weight, field);
   }
   return std::fabs(weight);
 }
+
+// Matrix Market.
+
+NodeId simple_index(std::string_view line, const std::string& field, std::uint64_t size,
+                    ParseFault not_a_number, ParseFault out_of_range) {
+  const bool minus = field.starts_with('-');
+  const std::string digits = field.substr(minus || field.starts_with('+') ? 1 : 0);
+  std::size_t at = 0;
+  if (!skip_digits(digits, at) || at != digits.size()) refuse(line, not_a_number, field);
+  errno = 0;
+  const std::uint64_t index = std::strtoull(digits.c_str(), nullptr, 10);
+  if (!minus && errno == ERANGE) out_of_range = ParseFault::index_too_large;
+  if (minus || errno == ERANGE || index == 0 || index > size) {
+    refuse_line(line, out_of_range,
+                "found " + io::quoted(field) + ", expected 1 to " + std::to_string(size));
+  }
+  return static_cast<NodeId>(index - 1);
+}
+
+/// Nothing of a line that is blank or a comment.
+std::optional<io::MatrixEntry> simple_entry(std::string_view line,
+                                            const io::MatrixMarketHeader& header) {
+  using Field = io::MatrixMarketHeader::Field;
+  std::vector<std::string> fields = fields_of(line);
+  if (fields.empty() || fields[0].starts_with('%')) return std::nullopt;
+  const std::size_t columns = header.field == Field::pattern ? 2 : 3;
+  const std::size_t given = fields.size();
+  fields.resize(std::max(given, columns));
+  io::MatrixEntry entry;
+  entry.first = simple_index(line, fields[0], header.node_count, ParseFault::bad_row_index,
+                             ParseFault::row_out_of_range);
+  entry.second = simple_index(line, fields[1], header.node_count, ParseFault::bad_column_index,
+                              ParseFault::column_out_of_range);
+  if (columns == 3) entry.weight = simple_weight(line, fields[2], header.field != Field::real);
+  if (given > columns) refuse(line, ParseFault::trailing_characters, fields[columns]);
+  return entry;
+}
+
+io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
+  const std::string_view whole_text = text;
+  io::MatrixMarketHeaderParser header_parser;
+  std::optional<io::MatrixMarketHeader> header;
+  EdgeList edges;
+  std::uint64_t lines = 0;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    if (++lines == 1 && line.size() >= io::LineBlocks::longest_line) {
+      throw LineFault{1, ParseFault::bad_banner,
+                      "found " + io::quoted(line.substr(0, io::LineBlocks::longest_line))};
+    }
+    require_short(line, lines, "%");
+    if (!header) {
+      header = header_parser.feed(line);
+      continue;
+    }
+    try {
+      const std::optional<io::MatrixEntry> entry = simple_entry(line, *header);
+      if (!entry) continue;
+      if (edges.entry_count() == header->entries) {
+        throw LineFault{1, ParseFault::too_many_entries,
+                        std::to_string(header->entries) + " were declared"};
+      }
+      edges.add_entry(source_index, entry->first, entry->second);
+      if (header->field != io::MatrixMarketHeader::Field::pattern) {
+        edges.weights.push_back(entry->weight);
+      }
+    } catch (const LineFault& fault) {
+      throw fault_of_line(fault, lines, line, whole_text);
+    }
+  }
+  if (!header) header_parser.end_of_input();
+  constexpr std::size_t shortest_entry = 4;  // "1 1" and a newline
+  if (edges.entry_count() < header->entries &&
+      header->entries > whole_text.size() / shortest_entry + 1) {
+    throw LineFault{
+        header->lines, ParseFault::entries_exceed_text,
+        std::to_string(header->entries) + " in " + std::to_string(whole_text.size()) + " bytes"};
+  }
+  if (edges.entry_count() < header->entries) {
+    throw LineFault{
+        lines, ParseFault::too_few_entries,
+        "found " + std::to_string(edges.entry_count()) + " of " + std::to_string(header->entries)};
+  }
+  edges.node_count = static_cast<NodeId>(header->node_count);
+  edges.undirected = header->symmetric;
+  return {*header, std::move(edges)};
+}
+
+// Edge lists.
 
 void require_time(std::string_view line, const std::string& field) {
   if (field.empty()) refuse(line, ParseFault::missing_time, field);
@@ -226,7 +289,7 @@ io::LabelledEdgeList read_edges(std::string_view text, SourceIndex source_index)
       if (source_index == SourceIndex::column) std::swap(link.source, link.target);
       if (columns > 2) {
         if (fields.size() == 2) refuse(line, ParseFault::missing_weight, "");
-        edges.weights.push_back(simple_weight(line, fields[2]));
+        edges.weights.push_back(simple_weight(line, fields[2], false));
         if (columns == 4) require_time(line, field(3));
       } else if (fields.size() > 2 && !is_comment(fields[2])) {
         refuse(line, ParseFault::unexpected_weight, fields[2]);

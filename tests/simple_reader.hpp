@@ -11,12 +11,12 @@
 namespace pagerank::tests {
 
 /// What MatrixMarketReader is held against: reads the text of a file from front to back, line by
-/// line, by the general way of parsing alone. `name` is the file's in messages.
+/// line, field by field, numbers by the C library. It shares the header's parser alone. `name` is
+/// the file's in messages.
 [[nodiscard]] io::MatrixMarketGraph simple_read(const std::string& text, const std::string& name,
                                                 SourceIndex source_index);
 
-/// What EdgeListReader is held against: line by line, field by field, numbers by the C library, and
-/// the nodes numbered by a std::map.
+/// What EdgeListReader is held against: the same, and the nodes numbered by a std::map.
 [[nodiscard]] io::LabelledEdgeList simple_read_edges(const std::string& text,
                                                      const std::string& name,
                                                      SourceIndex source_index);
