@@ -14,8 +14,11 @@
 //                  row 1 ends in tile 1: tile 0 carries +2 +3 there
 #include "gpu/spmv_balanced.cuh"
 
+#include <algorithm>
+
 #include "gpu/cache_policy.cuh"
 #include "gpu/launch_bounds.cuh"
+#include "gpu/overlapping_launch.cuh"
 #include "gpu/row_sum.cuh"
 
 namespace pagerank::gpu {
@@ -35,6 +38,10 @@ constexpr unsigned line_links = 32;
 /// Steps of a tile where a block stages it in shared memory, and where a warp adds it up directly.
 constexpr unsigned staged_steps = block_size * steps_per_thread - line_links;
 constexpr unsigned direct_steps = 512;
+/// Of small matrices tiles are shorter, so that no multiprocessor of a large GPU (an H100 has 132)
+/// is without one: a block's own time is what an iteration takes then.
+constexpr unsigned least_tiles = 132;
+constexpr unsigned least_staged_steps = block_size;
 /// Shared memory is cache that x could have: where all of x (about) fits into what a multiprocessor
 /// has, and rows keep a warp's lanes busy, nothing is staged.
 constexpr std::size_t most_direct_bytes = std::size_t{448} << 10;
@@ -174,6 +181,7 @@ __global__ void __launch_bounds__(block_size,
   __shared__ T products[staged_steps];
   __shared__ unsigned long_pieces[staged_steps / long_piece + 1];
   __shared__ unsigned long_count;
+  let_next_kernel_begin();
   const Tile tile(begins, row_ends, blockIdx.x);
   if (threadIdx.x == 0) long_count = 0;
   gather_products(matrix, tile.first_link, tile.links, x, products);
@@ -205,6 +213,7 @@ __global__ void __launch_bounds__(block_size,
 template <class T, class Sum>
 __global__ void multiply_direct(CsrView<T> matrix, const PathPoint* begins, const RowEnd* row_ends,
                                 std::uint64_t tiles, const T* x, T* y, Carry* carries) {
+  let_next_kernel_begin();
   const std::uint64_t t = global_thread_index() / warp_size;
   if (t >= tiles) return;  // the whole warp leaves together
   const unsigned lane = threadIdx.x % warp_size;
@@ -241,8 +250,10 @@ __global__ void multiply_direct(CsrView<T> matrix, const PathPoint* begins, cons
 /// A thread a tile; a row that crosses many tiles is added up by the whole warp.
 template <class T, class Sum>
 __global__ void add_carries(const Carry* carries, std::uint64_t tiles, std::uint64_t rows, T* y) {
+  let_next_kernel_begin();
   const std::uint64_t tile = global_thread_index();
   const unsigned lane = threadIdx.x % warp_size;
+  wait_for_kernel_before();  // every thread: the next kernel waits for this one alone
   Carry carry{0, 0};
   bool first = false, more = false;  // of the row's carries
   if (tile < tiles) {
@@ -269,11 +280,17 @@ __global__ void add_carries(const Carry* carries, std::uint64_t tiles, std::uint
 struct Cut {
   Cut(std::uint64_t rows, EdgeIndex links, std::size_t value_bytes)
       : direct(rows * value_bytes <= most_direct_bytes && links / rows >= least_direct_mean),
-        steps(direct ? direct_steps : staged_steps),
+        steps(direct ? direct_steps : steps_of_staged(rows + links)),
         tiles((rows + links + steps - 1) / steps) {}
   bool direct;
   unsigned steps;
   std::uint64_t tiles;
+
+ private:
+  static unsigned steps_of_staged(std::uint64_t path) {
+    const std::uint64_t each = (path + least_tiles - 1) / least_tiles;
+    return static_cast<unsigned>(std::clamp<std::uint64_t>(each, least_staged_steps, staged_steps));
+  }
 };
 
 std::size_t bytes_for(std::uint64_t nodes, EdgeIndex links, std::size_t value_bytes) {
@@ -313,9 +330,8 @@ class BalancedSpmv final : public Spmv<T> {
           matrix_, begins_.data(), row_ends_.data(), x, y, carries_.data());
       PAGERANK_CUDA_LAUNCHED(multiply_staged);
     }
-    add_carries<T, Sum><<<blocks_for(cut_.tiles, block_size), block_size, 0, stream>>>(
-        carries_.data(), cut_.tiles, matrix_.rows, y);
-    PAGERANK_CUDA_LAUNCHED(add_carries);
+    launch_overlapping(add_carries<T, Sum>, blocks_for(cut_.tiles, block_size), block_size, 0,
+                       stream, carries_.data(), cut_.tiles, matrix_.rows, y);
   }
 
   [[nodiscard]] std::uint64_t bytes_to_multiply() const override {
