@@ -193,6 +193,45 @@ TEST_CASE("--reader auto leaves a text that the GPU has no memory for to the hos
   }
 }
 
+TEST_CASE("--reader auto has the host read again what the GPU holds no engine of") {
+  if (!has_gpu()) return;
+  const TemporaryDirectory files;
+  const std::string report = (files / "r.json").string(), graph = (files / "g.mtx").string();
+  // A ring, and one row so long that ELL pads all others to eight times their length: with weights
+  // in double that takes more memory than to read the text.
+  constexpr std::uint64_t nodes = 3'000'000, longest = 8;
+  std::string text = "%%MatrixMarket matrix coordinate integer general\n" + std::to_string(nodes) +
+                     ' ' + std::to_string(nodes) + ' ' + std::to_string(nodes + longest - 1) + '\n';
+  for (std::uint64_t i = 1; i < nodes; ++i) {
+    text += std::to_string(i) + ' ' + std::to_string(i + 1) + " 2\n";
+  }
+  for (std::uint64_t i = 0; i < longest; ++i) text += std::to_string(nodes - i) + " 1 2\n";
+  write_file(graph, text);
+  const std::vector<std::string> asked = {graph,         "--threads", "1",        "--kernel", "ell",
+                                          "--precision", "double",    "--report", report};
+  int first = 0, again = 0, never = 0;
+  for (std::uint64_t limit = 64; limit < 1024; limit += limit / 4) {
+    CAPTURE(limit);
+    const RunResult run = run_pagerank(with(asked, "--gpu-memory", std::to_string(limit) + 'M'));
+    REQUIRE(run.status == 0);
+    const auto told = nlohmann::json::parse(read_file(report));
+    const auto& seconds = told["seconds"];
+    CHECK(sum_of_phases(seconds) == doctest::Approx(seconds["total"].get<double>()).epsilon(0.01));
+    CHECK(has(run.out, "\n"));
+    if (told["engine"] == "gpu") {
+      ++never;
+      CHECK(told["reader"] == "device");
+      continue;
+    }
+    CHECK(told["reader"] == "host");
+    first += has(run.err, "the host reads the text: ") ? 1 : 0;
+    again += has(run.err, "the host reads the text again: ") ? 1 : 0;
+  }
+  CHECK(first > 0);
+  CHECK(again > 0);
+  CHECK(never > 0);
+}
+
 TEST_CASE("the GPU's engine keeps to --gpu-memory: exit 5 where it was asked for by name") {
   if (!has_gpu()) return;
   const TemporaryDirectory files;
