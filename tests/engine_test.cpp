@@ -160,6 +160,26 @@ TEST_CASE("out-weights of very many links keep the certificate true") {
   check_engines(repeats, reference_pagerank(repeats), 0.85);
 }
 
+TEST_CASE(
+    "a graph so large that many threads bring it to the GPU in pieces is ranked no other way") {
+  if (tested_engines() != "gpu") return;
+  for (const bool weighted : {false, true}) {
+    CAPTURE(weighted);
+    const TransitionMatrix matrix = make_transition_matrix(generate_graph(
+        {.kind = GraphKind::web, .nodes = 1 << 20, .links = 1 << 24, .weighted = weighted}));
+    const Solution on_host = CpuEngine(matrix, {}).solve({}, {.tolerance = 1e-12});
+    REQUIRE(on_host.converged);
+    const std::vector<double> exact(on_host.scores.begin(), on_host.scores.end());
+    for (const EngineCase& engine : engine_cases()) {
+      CAPTURE(engine.name);
+      const auto prepared = engine.make(matrix);
+      if (!prepared) continue;
+      const Expectation expected = expectation(engine);
+      check_solution(prepared->solve({}, {.tolerance = expected.tolerance}), exact, expected);
+    }
+  }
+}
+
 TEST_CASE("every engine agrees with references from elsewhere on real graphs, both readings") {
   // PAGERANK_EXTRA_GRAPHS: a directory of further graphs, with references beside them.
   std::vector<fs::path> places = {source_dir() / "data", source_dir() / "tests/data/graphs"};
