@@ -34,7 +34,7 @@ struct BenchmarkRow {
   // Of solve only.
   std::string loop;  ///< Where the GPU's iterations are decided on: "device", "host" or empty.
   std::optional<std::uint32_t> iterations;
-  std::optional<double> solve_seconds;  ///< Median, certificate and download included.
+  std::optional<double> solve_seconds;  ///< Certificate and download included.
   std::optional<double> error_bound;
 
   std::optional<std::uint64_t> peak_bytes;  ///< Memory that it took at its peak; load and build.

@@ -46,12 +46,12 @@ po::options_description visible_options() {
   measure.add_options()                                                        //
       ("precision", text("P", "float"), "float or double; solve: also mixed")  //
       ("kernel", po::value<std::vector<std::string>>()->value_name("NAME"),
-       "only this kernel, reduction, cpu or auto; may be repeated")                      //
-      ("seconds", real("T", 0.3, "0.3"), "measured time of each row")                    //
-      ("alpha", real("A", 0.85, "0.85"), "damping factor of solve")                      //
-      ("tolerance", real("T", 1e-6, "1e-6"), "certified tolerance of solve")             //
-      ("solves", number("N", 1), "solves that kernel auto of solve reckons with")        //
-      ("loop", text("WHERE", "device"), "where solve decides to go on: device or host")  //
+       "only this kernel, reduction, cpu or auto; may be repeated")                         //
+      ("seconds", real("T", 0.3, "0.3"), "measured time of each row")                       //
+      ("alpha", real("A", 0.85, "0.85"), "damping factor of solve")                         //
+      ("tolerance", real("T", 1e-6, "1e-6"), "certified tolerance of solve")                //
+      ("solves", number("N", 1), "solves by each engine of solve, as kernel auto reckons")  //
+      ("loop", text("WHERE", "device"), "where solve decides to go on: device or host")     //
       ("reader", text("R", "host"),
        "load: host, or device: the GPU's reader too, and the bus beside it")  //
       ("gpu-memory", text("BYTES", "0"),
@@ -144,6 +144,11 @@ void require_known_kernels(const BenchOptions& options) {
 }
 
 }  // namespace
+
+bool asked_for(const BenchOptions& options, std::string_view kernel) {
+  return options.kernels.empty() ||
+         std::find(options.kernels.begin(), options.kernels.end(), kernel) != options.kernels.end();
+}
 
 const char* name_of(Benchmark benchmark) {
   for (const auto& [name, value] : benchmarks) {

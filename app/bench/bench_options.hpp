@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/bench/graph_spec.hpp"
@@ -32,10 +33,13 @@ struct BenchOptions {
   double tolerance = 1e-6;
   std::size_t gpu_memory = 0;  ///< Bytes of it that may be taken; 0: what is free.
   bool device_loop = true;
-  std::uint32_t solves = 1;  ///< That kernel "auto" reckons with.
+  std::uint32_t solves = 1;  ///< Of each engine of "solve", and what kernel "auto" reckons with.
 
   std::string write, json, csv, plot;  ///< Files, or empty.
 };
+
+/// Whether a row of this name is to be measured.
+[[nodiscard]] bool asked_for(const BenchOptions& options, std::string_view kernel);
 
 /// Throws UsageError.
 [[nodiscard]] BenchOptions parse_bench_options(int argc, const char* const* argv);

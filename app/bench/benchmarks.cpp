@@ -3,16 +3,12 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <numeric>
-#include <stop_token>
 
 #include "app/bench/host_benchmarks.hpp"
+#include "app/bench/solve_benchmark.hpp"
 #include "core/compensated_sum.hpp"
-#include "core/cpu_engine.hpp"
 #include "core/multiply.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/benchmark.hpp"
@@ -22,23 +18,6 @@ namespace {
 
 using io::BenchmarkRow;
 using io::BenchmarkTable;
-
-constexpr const char* wrong_result = "wrong result";
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
-bool asked_for(const BenchOptions& options, std::string_view kernel) {
-  return options.kernels.empty() ||
-         std::find(options.kernels.begin(), options.kernels.end(), kernel) != options.kernels.end();
-}
 
 /// Refuses the row's time where the result is not right.
 void judge(BenchmarkRow& row, const Comparison& comparison) {
@@ -112,159 +91,6 @@ void run_spmv(const BenchOptions& options, const TransitionMatrix& matrix, Bench
       if (!values && kernel.library) continue;  // it always reads values
       table.rows.push_back(measure_spmv(benchmark, options, kernel, values, matrix, x, reference));
     }
-  }
-}
-
-/// Seconds of one iteration of a solve that took so many, from when its observer heard of each:
-/// from the 32nd to the last, which leaves out what a solve does once. A GPU tells of up to 32 at
-/// once: from where one such lot ends. Of a solve that rounding ended before, from the middle one.
-double iteration_seconds(const std::vector<double>& heard, double whole) {
-  constexpr std::size_t first = 32;
-  const std::size_t count = heard.size();
-  const double mean = whole / static_cast<double>(count);
-  std::size_t from = count > first ? first : std::max<std::size_t>(1, (count + 1) / 2);
-  while (from < count && heard[from] - heard[from - 1] < mean / 8) ++from;
-  if (from >= count) return mean;
-  return (heard.back() - heard[from - 1]) / static_cast<double>(count - from);
-}
-
-/// A sample a solve; `between` is called between two solves.
-std::vector<double> time_iterations(Engine& engine, const BenchOptions& options,
-                                    const std::function<void()>& between) {
-  constexpr std::uint32_t most = 64;
-  std::vector<double> samples;
-  for (const Stopwatch all;
-       samples.size() < 3 || (all.seconds() < options.seconds && samples.size() < 100);) {
-    const Stopwatch one;
-    std::vector<double> heard;
-    // Once a change is 0 the residual is evaluated after every iteration, and may stir x up again.
-    std::stop_source at_rest;
-    const auto observer = [&](const Progress& progress) {
-      if (progress.change == 0) at_rest.request_stop();
-      if (!at_rest.stop_requested() || heard.empty()) heard.push_back(one.seconds());
-    };
-    // A tolerance that is hardly reached: the change would have to be 0.
-    (void)engine.solve({.alpha = options.alpha}, {.tolerance = std::numeric_limits<double>::min(),
-                                                  .max_iterations = most,
-                                                  .observer = observer,
-                                                  .stop = at_rest.get_token()});
-    samples.push_back(iteration_seconds(heard, one.seconds()));
-    if (between) between();
-    if (all.seconds() > 20 * options.seconds) break;
-  }
-  return samples;
-}
-
-/// Measures "solve" by engines that `make` makes: each is made and solves, as users have it do;
-/// medians of both. Iterations are those of the last one, which `engine` is then.
-template <class SomeEngine, class Make>
-void measure_solve(std::unique_ptr<SomeEngine>& engine, const Make& make,
-                   const BenchOptions& options, BenchmarkRow& row, Solution& solution,
-                   const std::function<void()>& between = {}) {
-  const Problem problem{.alpha = options.alpha};
-  const SolveOptions solve_options{.tolerance = options.tolerance};
-  constexpr std::size_t fewest = 5, most = 100;
-  std::vector<double> making, solving;
-  for (const Stopwatch all;
-       making.size() < fewest || (all.seconds() < options.seconds && making.size() < most);) {
-    engine = nullptr;
-    const Stopwatch preparing;
-    engine = make();
-    making.push_back(preparing.seconds());
-    const Stopwatch one;
-    solution = engine->solve(problem, solve_options);
-    solving.push_back(one.seconds());
-    if (all.seconds() > 20 * options.seconds) break;  // large graphs on few cores
-  }
-  set_samples(row, time_iterations(*engine, options, between));
-  row.bytes = engine->bytes_per_iteration();
-  row.iterations = solution.iterations;
-  row.prepare_seconds = median(making);
-  row.solve_seconds = median(solving);
-  row.error_bound = solution.error_bound;
-}
-
-void judge_solution(BenchmarkRow& row, const Solution& solution, const Solution& reference) {
-  CompensatedSum distance;
-  for (std::size_t i = 0; i < solution.scores.size(); ++i) {
-    distance.add(std::abs(solution.scores[i] - reference.scores[i]));
-  }
-  row.max_difference = distance.value();
-  // Both certificates hold, or one of the two is wrong.
-  if (!(distance.value() <= solution.error_bound + reference.error_bound)) {
-    row.refusal = std::string(wrong_result) + ": scores further from the CPU engine's than both " +
-                  "certificates allow";
-  } else if (!solution.converged) {
-    row.refusal = fmt::format("not converged: error bound {:.2e} after {} iterations",
-                              solution.error_bound, solution.iterations);
-  }
-}
-
-void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, BenchmarkTable& table) {
-  const std::uint64_t flops = matrix.link_count() * (matrix.weighted() ? 2 : 1);
-  MemoryReading reading(matrix.link_count() * sizeof(NodeId), options.threads);
-  const auto cpu = [&](Precision precision, Solution& solution) {
-    std::unique_ptr<CpuEngine> engine;
-    const auto make = [&] {
-      return std::make_unique<CpuEngine>(
-          matrix, CpuEngineOptions{.threads = options.threads, .precision = precision});
-    };
-    BenchmarkRow row{.values = matrix.weighted(), .flops = flops, .on_host = true};
-    reading.sample();
-    measure_solve(engine, make, options, row, solution, [&] { reading.sample(); });
-    row.kernel = engine->layout() == CpuLayout::plain ? "cpu:plain" : "cpu:blocked";
-    return row;
-  };
-  const Solution reference = CpuEngine(matrix, {.threads = options.threads})
-                                 .solve({.alpha = options.alpha}, {.tolerance = options.tolerance});
-  const std::string no_gpu = gpu::unavailable_reason(options.device);
-  if (!no_gpu.empty()) {
-    for (const std::string& kernel : options.kernels) {
-      if (kernel != "cpu") table.rows.push_back({.kernel = kernel, .refusal = no_gpu});
-    }
-  } else {
-    gpu::create_context(options.device, true);  // is no part of any row's preparation
-    std::vector<std::string_view> names = {"auto"};
-    for (const gpu::Kernel& kernel : gpu::kernels()) names.push_back(kernel.name);
-    for (const std::string_view name : names) {
-      if (!asked_for(options, name)) continue;
-      BenchmarkRow row{.kernel = std::string(name),
-                       .values = matrix.weighted() || gpu::is_library(name)};
-      row.flops = flops;
-      try {
-        const gpu::EngineOptions engine_options{
-            .device = options.device,
-            .kernel = row.kernel,
-            .expected = {options.alpha, options.tolerance, options.solves},
-            .precision = options.precision,
-            .threads = options.threads,
-            .memory_limit = options.gpu_memory,
-            .device_loop = options.device_loop};
-        std::unique_ptr<gpu::Engine> engine;
-        Solution solution;
-        measure_solve(
-            engine, [&] { return std::make_unique<gpu::Engine>(matrix, engine_options); }, options,
-            row, solution);
-        row.loop = engine->loops_on_device() ? "device" : "host";
-        if (name == "auto") row.kernel += ":" + std::string(engine->kernel());
-        judge_solution(row, solution, reference);
-      } catch (const gpu::KernelRefused& error) {
-        row.refusal = error.what();
-      } catch (const OutOfMemory& error) {
-        row.refusal = error.what();
-      }
-      table.rows.push_back(std::move(row));
-    }
-  }
-  if (asked_for(options, "cpu")) {
-    Solution solution;
-    BenchmarkRow row = cpu(options.precision, solution);
-    judge_solution(row, solution, reference);
-    // The floor of an iteration on the host: its links' ids read once.
-    BenchmarkRow floor = reading.row("read ids");
-    row.ceiling_bytes_per_second = floor.ceiling_bytes_per_second = floor.bytes_per_second();
-    table.rows.push_back(std::move(row));
-    table.rows.push_back(std::move(floor));
   }
 }
 

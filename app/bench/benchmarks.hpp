@@ -10,6 +10,9 @@
 
 namespace pagerank::app::bench {
 
+/// What the refusal of a row begins with whose kernel computed something wrong.
+constexpr const char* wrong_result = "wrong result";
+
 /// How a result compares with the double reference.
 struct Comparison {
   double largest_difference = 0;  ///< |y_i - reference_i| / |reference_i|

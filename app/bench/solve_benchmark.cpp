@@ -1,0 +1,234 @@
+#include "app/bench/solve_benchmark.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <stop_token>
+
+#include "app/bench/benchmarks.hpp"
+#include "app/bench/host_benchmarks.hpp"
+#include "core/compensated_sum.hpp"
+#include "core/cpu_engine.hpp"
+#include "gpu/pagerank.hpp"
+
+namespace pagerank::app::bench {
+namespace {
+
+using io::BenchmarkRow;
+using io::BenchmarkTable;
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// Seconds of one iteration of a solve that took so many, from when its observer heard of each:
+/// from the 32nd to the last, which leaves out what a solve does once. A GPU tells of up to 32 at
+/// once: from where one such lot ends. Of a solve that rounding ended before, from the middle one.
+double iteration_seconds(const std::vector<double>& heard, double whole) {
+  constexpr std::size_t first = 32;
+  const std::size_t count = heard.size();
+  const double mean = whole / static_cast<double>(count);
+  std::size_t from = count > first ? first : std::max<std::size_t>(1, (count + 1) / 2);
+  while (from < count && heard[from] - heard[from - 1] < mean / 8) ++from;
+  if (from >= count) return mean;
+  return (heard.back() - heard[from - 1]) / static_cast<double>(count - from);
+}
+
+/// A sample a solve; `between` is called between two solves.
+std::vector<double> time_iterations(Engine& engine, const BenchOptions& options,
+                                    const std::function<void()>& between) {
+  constexpr std::uint32_t most = 64;
+  std::vector<double> samples;
+  for (const Stopwatch all;
+       samples.size() < 3 || (all.seconds() < options.seconds && samples.size() < 100);) {
+    const Stopwatch one;
+    std::vector<double> heard;
+    // Once a change is 0 the residual is evaluated after every iteration, and may stir x up again.
+    std::stop_source at_rest;
+    const auto observer = [&](const Progress& progress) {
+      if (progress.change == 0) at_rest.request_stop();
+      if (!at_rest.stop_requested() || heard.empty()) heard.push_back(one.seconds());
+    };
+    // A tolerance that is hardly reached: the change would have to be 0.
+    (void)engine.solve({.alpha = options.alpha}, {.tolerance = std::numeric_limits<double>::min(),
+                                                  .max_iterations = most,
+                                                  .observer = observer,
+                                                  .stop = at_rest.get_token()});
+    samples.push_back(iteration_seconds(heard, one.seconds()));
+    if (between) between();
+    if (all.seconds() > 20 * options.seconds) break;
+  }
+  return samples;
+}
+
+/// Seconds of a solve, the mean of as many by one engine as are asked for: the first, which finds
+/// memory untouched, and others until `options.seconds` are over stand for the rest.
+double solve_again_and_again(Engine& engine, const BenchOptions& options, Solution& solution) {
+  const auto one_more = [&] {
+    const Stopwatch one;
+    solution = engine.solve({.alpha = options.alpha}, {.tolerance = options.tolerance});
+    return one.seconds();
+  };
+  const Stopwatch all;
+  const double first = one_more();
+  double later = 0;
+  std::uint32_t count = 1;
+  for (; count < options.solves && (count < 3 || all.seconds() < options.seconds); ++count) {
+    later += one_more();
+  }
+  if (count == 1) return first;
+  const double rest = (options.solves - 1.0) / (count - 1.0) * later;
+  return (first + rest) / options.solves;
+}
+
+/// What "solve" measures: engines of one kind, one after the other.
+struct Contestant {
+  BenchmarkRow row;
+  /// Makes one, and notes in the row what it is like.
+  std::function<std::unique_ptr<Engine>(BenchmarkRow&)> make;
+  std::vector<double> making = {}, solving = {};  ///< Seconds; a solve's is a mean.
+  Solution solution = {};
+};
+
+/// Has all make engines and solve in turns, as users have it do, so that what the machine does
+/// meanwhile, and what the first of a process waits for, is no kernel's alone. Those who cannot say
+/// why in their rows.
+void take_turns(std::vector<Contestant>& contestants, const BenchOptions& options) {
+  constexpr std::size_t fewest = 5, most = 100;
+  const auto count = static_cast<double>(contestants.size());
+  const Stopwatch all;
+  for (std::size_t turn = 0;
+       turn < fewest || (turn < most && all.seconds() < count * options.seconds); ++turn) {
+    for (Contestant& contestant : contestants) {
+      if (!contestant.row.refusal.empty()) continue;
+      try {
+        const Stopwatch preparing;
+        const std::unique_ptr<Engine> engine = contestant.make(contestant.row);
+        contestant.making.push_back(preparing.seconds());
+        contestant.solving.push_back(solve_again_and_again(*engine, options, contestant.solution));
+      } catch (const gpu::KernelRefused& error) {
+        contestant.row.refusal = error.what();
+      } catch (const OutOfMemory& error) {
+        contestant.row.refusal = error.what();
+      }
+    }
+    if (all.seconds() > 20 * count * options.seconds) break;  // large graphs on few cores
+  }
+}
+
+/// Fills in the row of one that has had its turns: medians of them, and an iteration's time.
+void sum_up(Contestant& contestant, const BenchOptions& options,
+            const std::function<void()>& between = {}) {
+  BenchmarkRow& row = contestant.row;
+  if (!row.refusal.empty()) return;
+  const std::unique_ptr<Engine> engine = contestant.make(row);
+  set_samples(row, time_iterations(*engine, options, between));
+  row.bytes = engine->bytes_per_iteration();
+  row.iterations = contestant.solution.iterations;
+  row.prepare_seconds = median(contestant.making);
+  row.solve_seconds = median(contestant.solving);
+  row.error_bound = contestant.solution.error_bound;
+}
+
+void judge_solution(BenchmarkRow& row, const Solution& solution, const Solution& reference) {
+  CompensatedSum distance;
+  for (std::size_t i = 0; i < solution.scores.size(); ++i) {
+    distance.add(std::abs(solution.scores[i] - reference.scores[i]));
+  }
+  row.max_difference = distance.value();
+  // Both certificates hold, or one of the two is wrong.
+  if (!(distance.value() <= solution.error_bound + reference.error_bound)) {
+    row.refusal = std::string(wrong_result) + ": scores further from the CPU engine's than both " +
+                  "certificates allow";
+  } else if (!solution.converged) {
+    row.refusal = fmt::format("not converged: error bound {:.2e} after {} iterations",
+                              solution.error_bound, solution.iterations);
+  }
+}
+
+Contestant gpu_contestant(const BenchOptions& options, const TransitionMatrix& matrix,
+                          std::string_view kernel) {
+  const gpu::EngineOptions engine_options{
+      .device = options.device,
+      .kernel = std::string(kernel),
+      .expected = {options.alpha, options.tolerance, options.solves},
+      .precision = options.precision,
+      .threads = options.threads,
+      .memory_limit = options.gpu_memory,
+      .device_loop = options.device_loop};
+  return {.row = {.kernel = std::string(kernel),
+                  .values = matrix.weighted() || gpu::is_library(kernel)},
+          .make = [engine_options, &matrix](BenchmarkRow& row) {
+            auto engine = std::make_unique<gpu::Engine>(matrix, engine_options);
+            row.loop = engine->loops_on_device() ? "device" : "host";
+            if (engine_options.kernel == "auto")
+              row.kernel = "auto:" + std::string(engine->kernel());
+            return engine;
+          }};
+}
+
+Contestant cpu_contestant(const BenchOptions& options, const TransitionMatrix& matrix) {
+  const CpuEngineOptions engine_options{.threads = options.threads, .precision = options.precision};
+  return {.row = {.kernel = "cpu", .values = matrix.weighted(), .on_host = true},
+          .make = [engine_options, &matrix](BenchmarkRow& row) {
+            auto engine = std::make_unique<CpuEngine>(matrix, engine_options);
+            row.kernel = engine->layout() == CpuLayout::plain ? "cpu:plain" : "cpu:blocked";
+            return engine;
+          }};
+}
+
+}  // namespace
+
+void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, BenchmarkTable& table) {
+  const Solution reference = CpuEngine(matrix, {.threads = options.threads})
+                                 .solve({.alpha = options.alpha}, {.tolerance = options.tolerance});
+  const auto enter = [&](Contestant& contestant) {
+    contestant.row.flops = matrix.link_count() * (matrix.weighted() ? 2 : 1);
+    if (contestant.row.refusal.empty())
+      judge_solution(contestant.row, contestant.solution, reference);
+    table.rows.push_back(std::move(contestant.row));
+  };
+  const std::string no_gpu = gpu::unavailable_reason(options.device);
+  if (!no_gpu.empty()) {
+    for (const std::string& kernel : options.kernels) {
+      if (kernel != "cpu") table.rows.push_back({.kernel = kernel, .refusal = no_gpu});
+    }
+  } else {
+    gpu::create_context(options.device, true);  // is no part of any row's preparation
+    std::vector<std::string_view> names = {"auto"};
+    for (const gpu::Kernel& kernel : gpu::kernels()) names.push_back(kernel.name);
+    std::vector<Contestant> contestants;
+    for (const std::string_view name : names) {
+      if (asked_for(options, name)) contestants.push_back(gpu_contestant(options, matrix, name));
+    }
+    take_turns(contestants, options);
+    for (Contestant& contestant : contestants) {
+      sum_up(contestant, options);
+      enter(contestant);
+    }
+  }
+  if (asked_for(options, "cpu")) {
+    MemoryReading reading(matrix.link_count() * sizeof(NodeId), options.threads);
+    std::vector<Contestant> cpu = {cpu_contestant(options, matrix)};
+    reading.sample();
+    take_turns(cpu, options);
+    sum_up(cpu[0], options, [&] { reading.sample(); });
+    enter(cpu[0]);
+    // The floor of an iteration on the host: its links' ids read once.
+    BenchmarkRow floor = reading.row("read ids");
+    table.rows.back().ceiling_bytes_per_second = floor.ceiling_bytes_per_second =
+        floor.bytes_per_second();
+    table.rows.push_back(std::move(floor));
+  }
+}
+
+}  // namespace pagerank::app::bench
