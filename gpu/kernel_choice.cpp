@@ -49,7 +49,7 @@ std::size_t sixteenths(const MatrixSampler& matrix) {
 
 double sample_sectors(const MatrixSampler& matrix, std::size_t value_bytes) {
   const std::size_t stretches = sixteenths(matrix);
-  constexpr std::size_t length = 2048;
+  constexpr std::size_t length = 1024;
   const EdgeIndex stride = matrix.link_count() / stretches;
   const std::size_t seen = std::min<EdgeIndex>(length, stride);
   std::vector<EdgeIndex> links(stretches * seen);
@@ -108,7 +108,7 @@ class DegreeOrder {
   }
 
  private:
-  static constexpr std::size_t samples = 1 << 12;
+  static constexpr std::size_t samples = 1 << 10;
 
   /// Links lead to sources by their degree; of those drawn, each stays with a probability that is
   /// its element, times as much as keeps about `samples` of them.
@@ -144,7 +144,7 @@ struct Runs {
 };
 Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
   const auto window_size = static_cast<std::uint32_t>(window_bytes / value_bytes);
-  const RowSample sample = sample_rows(matrix, 16 * sixteenths(matrix));
+  const RowSample sample = sample_rows(matrix, 8 * sixteenths(matrix));
   const std::vector<double> elements = matrix.elements(sample.links);
   const DegreeOrder order(matrix);
   const auto places = gather<NodeId>(elements.size(), [&](std::size_t i) {
@@ -157,7 +157,7 @@ Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
 }
 
 double sample_isolated(const MatrixSampler& matrix) {
-  const std::vector<NodeId> nodes = sample_nodes(matrix, 1 << 14);
+  const std::vector<NodeId> nodes = sample_nodes(matrix, 1 << 12);
   const std::vector<EdgeIndex> in_links = matrix.in_degrees(nodes);
   const std::vector<double> inverses = matrix.inverse_out_weights(nodes);
   std::size_t isolated = 0;
@@ -166,9 +166,9 @@ double sample_isolated(const MatrixSampler& matrix) {
 }
 
 /// A random walk forgets where it came from the faster, the more ways lead on; slowly if it stays
-/// near, or goes from hub to hub. A fit to iterations of generated graphs.
+/// near, or goes from hub to hub. A fit to iterations of generated graphs (docs/performance.md).
 double estimate_mixing(const MatrixSampler& matrix, const Runs& runs) {
-  constexpr EdgeIndex samples = 4096;
+  constexpr EdgeIndex samples = 1024;
   std::vector<EdgeIndex> links(samples);
   for (EdgeIndex s = 0; s < samples; ++s) links[s] = matrix.link_count() / samples * s;
   double sum = 0, sum_of_degrees = 0;
@@ -180,8 +180,7 @@ double estimate_mixing(const MatrixSampler& matrix, const Runs& runs) {
   const double nearness = 1 - runs.as_numbered / runs.anywhere;
   // 0 where all sources have as many links, towards 1 where few have most.
   const double hubs = 1 - samples / sum * (samples / std::max(sum_of_degrees, 1.0));
-  return std::clamp(std::max({ways, 0.85 * nearness, 0.8 * hubs * (1 - runs.as_numbered)}), 0.1,
-                    1.0);
+  return std::clamp(std::max({ways, 0.95 * nearness, 1.15 * hubs * std::sqrt(ways)}), 0.1, 1.0);
 }
 
 /// Sectors a second that all multiprocessors gather from x of so many bytes (docs/kernels.md; at
@@ -260,7 +259,9 @@ std::vector<double> HostSampler::inverse_out_weights(const std::vector<NodeId>& 
 }
 
 RowSample sample_rows(const MatrixSampler& matrix, std::size_t most_rows) {
-  constexpr std::size_t most_columns = 256;
+  // Of the windows there are, so many see nearly all that a row falls into.
+  const std::size_t windows = matrix.node_count() * sizeof(float) / window_bytes + 1;
+  const std::size_t most_columns = std::clamp<std::size_t>(4 * windows, 64, 256);
   std::vector<EdgeIndex> links(most_rows);
   const EdgeIndex apart = matrix.link_count() / most_rows;
   for (std::size_t r = 0; r < most_rows; ++r) links[r] = r * apart + apart / 2;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/cpu_engine.hpp"
 #include "core/graph_generator.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/kernel_choice.hpp"
@@ -159,6 +160,31 @@ TEST_CASE("a tighter tolerance takes more iterations, and more mixing fewer") {
   CHECK(expected_iterations(fast, 0.85, 1e-6) < expected_iterations(slow, 0.85, 1e-6));
   CHECK(expected_iterations(slow, 0.85, 100) == 1);
   CHECK(expected_iterations(slow, 0, 1e-6) == 1);
+}
+
+TEST_CASE("about as many iterations are expected as a solve takes") {
+  const auto recipe = [](GraphKind kind, std::uint64_t nodes, EdgeIndex links) {
+    return GraphRecipe{.kind = kind, .nodes = nodes, .links = links, .seed = 3, .scramble = true};
+  };
+  std::vector<GraphRecipe> recipes = {
+      recipe(GraphKind::rmat, 1 << 17, 1 << 21), recipe(GraphKind::rmat, 1 << 18, 1 << 20),
+      recipe(GraphKind::rmat, 1 << 19, 1 << 20), recipe(GraphKind::uniform, 1 << 18, 1 << 21),
+      recipe(GraphKind::power_law, 1 << 18, 1 << 21)};
+  recipes.push_back(recipes[1]);
+  recipes.back().symmetric = true;
+  recipes.push_back(recipes[1]);
+  recipes.back().weighted = true;
+  for (const GraphRecipe& each : recipes) {
+    const TransitionMatrix matrix = make_transition_matrix(generate_graph(each));
+    const double expected = expected_iterations(measure_shape(matrix, sizeof(float)), 0.85, 1e-6);
+    const Solution solution = CpuEngine(matrix, {}).solve({}, {.tolerance = 1e-6});
+    CAPTURE(static_cast<int>(each.kind));
+    CAPTURE(each.nodes);
+    CAPTURE(expected);
+    CAPTURE(solution.iterations);
+    CHECK(expected < 1.5 * solution.iterations);
+    CHECK(solution.iterations < 1.5 * expected);
+  }
 }
 
 TEST_SUITE_END();
