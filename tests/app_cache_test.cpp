@@ -6,6 +6,8 @@
 #include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <stop_token>
+#include <thread>
 
 #include "io/graph_cache.hpp"
 #include "tests/program_text.hpp"
@@ -110,6 +112,26 @@ TEST_CASE("--cache keeps the graph for the next run, which prints and writes the
     second_graph.erase("cache");
     CHECK(first_graph == second_graph);
   }
+}
+
+TEST_CASE("a graph that changes while it is read is ranked, but not kept") {
+  const Workplace place;
+  const auto begin = fs::last_write_time(place.path());
+  RunResult run;
+  {
+    // Another time of its last change every few microseconds: not the same at any two moments.
+    const std::jthread changing([&](const std::stop_token& stop) {
+      for (int i = 1; !stop.stop_requested(); ++i) {
+        fs::last_write_time(place.path(), begin + std::chrono::seconds(i));
+      }
+    });
+    run = place.run();
+  }
+  CHECK(run.status == 0);
+  CHECK(has(run.err, "g.mtx: changed while it was read, it is not cached"));
+  CHECK(place.files() == std::vector<std::string>{"g.mtx"});
+  CHECK(run.out == place.run().out);
+  CHECK(fs::exists(place.cache()));
 }
 
 TEST_CASE("a cache of a graph that has changed since is made anew") {

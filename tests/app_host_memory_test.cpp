@@ -1,7 +1,6 @@
 // How much memory a whole run takes.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
