@@ -95,7 +95,7 @@ NodeId LineFields::index(std::uint64_t size, ParseFault not_a_number, ParseFault
 
 void LineFields::refuse(ParseFault fault, std::string detail, bool line_ended) const {
   if (const auto binary = binary_data_in({begin_, static_cast<std::size_t>(end_ - begin_)})) {
-    throw *binary;
+    throw LineFault(*binary);
   }
   throw LineFault{1, fault, std::move(detail), line_ended};
 }
