@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/pagerank.hpp"
 #include "core/parallel.hpp"
 
 namespace pagerank::gpu {
@@ -27,7 +28,12 @@ class EntryReader {
         inspect(chunk);
       }
       join_texts(chunk);
-      parser_.submit(chunk.texts);
+      try {
+        parser_.submit(chunk.texts);
+      } catch (const OutOfMemory&) {
+        while (!chunks_.empty()) settle_oldest();  // what is wrong with the text comes first
+        throw;
+      }
       chunks_.push_back(std::move(chunk));
     }
     while (!chunks_.empty()) settle_oldest();
@@ -100,8 +106,9 @@ class EntryReader {
     const Chunk chunk = std::move(chunks_.front());
     chunks_.pop_front();
     if (parsed.entries > source_.shape().declared_entries - entries_) inspect(chunk);
+    const std::vector<ChunkParser::Known> known = parse_unknown(chunk, parsed);  // faults first
     parser_.require_room(entries_ + parsed.entries);
-    if (!parsed.unknown.empty()) parse_unknown(chunk, parsed);
+    if (!known.empty()) parser_.insert(known);
     for (const TextBlock& block : chunk.blocks) {  // all of it with the first block
       const bool first = &block == &chunk.blocks.front();
       source_.accept(block.index, first ? parsed.lines - chunk.joints : 0,
@@ -111,7 +118,8 @@ class EntryReader {
     ring_.release(chunk.blocks.size());
   }
 
-  void parse_unknown(const Chunk& chunk, const ChunkParser::Parsed& parsed) {
+  [[nodiscard]] std::vector<ChunkParser::Known> parse_unknown(const Chunk& chunk,
+                                                              const ChunkParser::Parsed& parsed) {
     std::vector<ChunkParser::Known> known(parsed.unknown.size());
     std::atomic<bool> all_good = true;
     constexpr std::size_t piece = 256;
@@ -124,7 +132,7 @@ class EntryReader {
       }
     });
     if (!all_good) inspect(chunk);
-    parser_.insert(known);
+    return known;
   }
 
   [[nodiscard]] static std::string_view line_at(const Chunk& chunk, std::size_t begin) {

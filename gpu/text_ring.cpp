@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace pagerank::gpu {
@@ -36,7 +37,16 @@ TextRing::TextRing(EntrySource& source, int readers, std::size_t buffers)
   memory_ = static_cast<std::byte*>(memory);
   (void)madvise(memory, bytes_, MADV_HUGEPAGE);
   const int threads = reading_;
-  for (int i = 0; i < threads; ++i) readers_.emplace_back([this] { read_blocks(); });
+  try {
+    for (int i = 0; i < threads; ++i) readers_.emplace_back([this] { read_blocks(); });
+  } catch (const std::system_error&) {  // no more threads are to be had: with those there are
+    if (readers_.empty()) {
+      munmap(memory_, bytes_);
+      throw;
+    }
+    const std::lock_guard lock(mutex_);
+    reading_ -= threads - static_cast<int>(readers_.size());
+  }
 }
 
 TextRing::~TextRing() {

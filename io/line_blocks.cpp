@@ -111,7 +111,11 @@ std::span<char> LineBlocks::take_lines(std::span<char> buffer) {
 void LineBlocks::shorten_long_line(std::span<char> buffer) const {
   const std::string_view line(buffer.data(), buffer.size());
   const auto refuse = [line](ParseFault fault, std::string detail) {
-    throw binary_data_in(line).value_or(LineFault{1, fault, std::move(detail)});
+    // Without its last character, which may be cut in two: up to four bytes from 0x80 on.
+    std::size_t whole = line.size();
+    for (int i = 0; i < 3 && (line[whole - 1] & 0xc0) == 0x80; ++i) --whole;
+    if ((line[whole - 1] & 0xc0) == 0xc0) --whole;
+    throw binary_data_in(line.substr(0, whole)).value_or(LineFault{1, fault, std::move(detail)});
   };
   if (first_line_ && rules_.has_banner) refuse(ParseFault::bad_banner, "found " + quoted(line));
   const auto first = std::find_if_not(buffer.begin(), buffer.end(), is_blank);

@@ -34,15 +34,14 @@ bool is_huge(std::string_view text) {
   return magnitude + (negative ? -exponent : exponent) > 0;
 }
 
-/// Bytes of the character that `text`, which is not empty, begins with; 0 if no text does. One that
-/// is cut off counts as whole.
+/// Bytes of the character that `text`, which is not empty, begins with; 0 if no text does.
 std::size_t character_length(std::string_view text) {
   const auto byte = static_cast<unsigned char>(text[0]);
   if (byte < 0x80) {
     return (byte >= 0x20 && byte != 0x7f) || (byte >= '\t' && byte <= '\r') ? 1 : 0;
   }
   const int length = std::countl_one(byte);
-  if (length < 2 || length > 4) return 0;
+  if (length < 2 || length > 4 || text.size() < static_cast<std::size_t>(length)) return 0;
   for (const char c : text.substr(1, static_cast<std::size_t>(length) - 1)) {
     if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) return 0;
   }

@@ -14,7 +14,7 @@ namespace pagerank::tests {
 
 /// What the GPU does with a chunk of text, tile by tile and thread by thread with the same code for
 /// each, on the host: for machines without a GPU, and for sanitizers.
-class EmulatedParser final : public gpu::ChunkParser {
+class EmulatedParser : public gpu::ChunkParser {
  public:
   /// Unless it `knows` lines they are all left to the source.
   EmulatedParser(const gpu::EntryTextShape& shape, SourceIndex source_index, bool knows = true)

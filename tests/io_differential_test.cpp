@@ -5,6 +5,7 @@
 #include <array>
 
 #include "app/text_source.hpp"
+#include "core/pagerank.hpp"
 #include "gpu/entry_reader.hpp"
 #include "io/graph_reader.hpp"
 #include "io/line_blocks.hpp"
@@ -64,6 +65,43 @@ using EmulatedEdgeListReaders = EmulatedEdgeListReadersThat<true>;
 using IgnorantEdgeListReaders = EmulatedEdgeListReadersThat<false>;
 
 }  // namespace
+
+TEST_CASE("what is wrong with a text comes before that there is no room for it") {
+  class CrampedParser final : public EmulatedParser {
+   public:
+    CrampedParser(const gpu::EntryTextShape& shape, bool refuse_chunks)
+        : EmulatedParser(shape, SourceIndex::row), refuse_chunks_(refuse_chunks) {}
+    void submit(std::span<const std::string_view> texts) override {
+      EmulatedParser::submit(texts);
+      if (refuse_chunks_ && ++chunks_ > 1) throw OutOfMemory("a test", 2, 1);
+    }
+    void require_room(std::uint64_t entries) const override {
+      if (!refuse_chunks_ && entries > 0) throw OutOfMemory("a test", 2, 1);
+    }
+
+   private:
+    bool refuse_chunks_;
+    int chunks_ = 0;
+  };
+  const TemporaryDirectory files;
+  const std::string path = (files / "g.txt").string();
+  const auto read = [&](const std::string& text, bool refuse_chunks) {
+    write_file(path, text);
+    io::ByteSource source(path);
+    io::EdgeListReader reader(source, {.threads = 1, .block_bytes = 4});
+    app::TextSource entries(reader);
+    gpu::TextRing ring(entries, 1, 4);
+    CrampedParser parser(entries.shape(), refuse_chunks);
+    gpu::read_entries(entries, ring, parser, 1);
+  };
+  const std::string links = "1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n7 8\n8 9\n9 1\n";
+  for (const bool refuse_chunks : {false, true}) {
+    CAPTURE(refuse_chunks);
+    CHECK_THROWS_AS(read(links, refuse_chunks), OutOfMemory);
+    CHECK_THROWS_WITH_AS(read("1 x\n" + links, refuse_chunks), doctest::Contains(":1: expected"),
+                         io::ParseError);
+  }
+}
 
 TEST_CASE_TEMPLATE("both readers agree on every conformance file, for all block sizes and threads",
                    Readers, MatrixMarketReaders, EmulatedReaders, EdgeListReaders,

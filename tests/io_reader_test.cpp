@@ -281,8 +281,19 @@ TEST_CASE("a line that is refused is called binary data where it is no text") {
     CAPTURE(word);
     check_refused(head + "1 " + word + "\n", ParseFault::bad_column_index, 4);
   }
-  check_refused(head + "1 \xe2\x88\n", ParseFault::bad_column_index, 4);  // a character cut off
-  check_refused(head + "1 \xe2\x88 2\n", ParseFault::binary_data, 4);     // and one too short
+  for (const char* const cut : {"\xe2\x88", "\xe2\x88 2", "caf\xe9"}) {  // characters cut off
+    CAPTURE(cut);
+    check_refused(head + "1 " + cut + "\n", ParseFault::binary_data, 4);
+    check_refused(head + "1 " + cut, ParseFault::binary_data, 4);
+  }
+  const std::size_t mebibyte = std::size_t{1} << 20;
+  for (const std::size_t cut : {0, 1, 2, 3}) {  // where the front of a long line ends
+    std::string word(cut, 'x');
+    while (word.size() < 3 * mebibyte) word += "\U0001f600";
+    check_refused(head + word + "\n", ParseFault::line_too_long, 4);
+    word[mebibyte / 2] = '\1';
+    check_refused(head + word + "\n", ParseFault::binary_data, 4);
+  }
   check_refused(head + "1 \xf8\x88\x88\x88\x88\n", ParseFault::binary_data, 4);
   // What is not refused may hold anything.
   CHECK(read_text(pattern + "%\x01\xff\n3 3 1\n%\x02\n1 2\n").edges.entry_count() == 1);

@@ -41,6 +41,7 @@ using io::ParseFault;
     lead = i;
     more = c >= 240 ? 3 : c >= 224 ? 2 : c >= 192 ? 1 : 0;
   }
+  if (more > 0) binary(lead);
   throw LineFault{1, fault, detail};
 }
 
@@ -49,13 +50,28 @@ using io::ParseFault;
   refuse_line(line, fault, field.empty() ? "the line ends" : "found " + io::quoted(field));
 }
 
+/// The same of the front of a line that is too long, which may end within a character.
+[[noreturn]] void refuse_front(std::string_view front, std::uint64_t number, ParseFault fault,
+                               const std::string& detail) {
+  const auto top_bits = [&front] { return static_cast<unsigned char>(front.back()) >> 6; };
+  int continuing = 0;
+  for (; continuing < 3 && top_bits() == 2; ++continuing) front.remove_suffix(1);
+  if (top_bits() == 3) front.remove_suffix(1);
+  try {
+    refuse_line(front, fault, detail);
+  } catch (LineFault& refused) {
+    refused.line = number;
+    throw;
+  }
+}
+
 /// A line that is long may be blank at the front of it, or a comment.
 void require_short(std::string_view line, std::uint64_t number, std::string_view comment_marks) {
   if (line.size() < io::LineBlocks::longest_line) return;
   const std::string_view front = line.substr(0, io::LineBlocks::longest_line);
   const auto first = std::find_if_not(front.begin(), front.end(), is_blank);
   if (first != front.end() && comment_marks.find(*first) == std::string_view::npos) {
-    throw LineFault{number, ParseFault::line_too_long, ""};
+    refuse_front(front, number, ParseFault::line_too_long, "");
   }
 }
 
