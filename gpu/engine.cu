@@ -179,9 +179,9 @@ class PreparedGraph {
 
     /// The first update: from y = z = 0, without dangling mass. (y of isolated nodes stays 0.)
     void start(ScalarSet scalars, const T* source) {
-      prepared_.sums_.set_to_zero(prepared_.stream_);  // first: the update reads it at once
-      prepared_.y_.set_to_zero(prepared_.stream_);
+      prepared_.sums_.set_to_zero(prepared_.stream_);  // first: the update reads these two at once
       prepared_.z_.set_to_zero(prepared_.stream_);
+      prepared_.y_.set_to_zero(prepared_.stream_);
       update_ranks(prepared_.state(scalars, source), prepared_.loop_.end_outside(),
                    prepared_.stream_);
     }

@@ -175,7 +175,7 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
   if (compressed && options.device_reader) {
     throw UsageError("--reader device: " + path + " is compressed, and that bounds all");
   }
-  const std::uint64_t bytes = compressed ? decompress(path) : *file.size();
+  const std::uint64_t size = compressed ? decompress(path) : *file.size();
   const auto note = [&table](const TransitionMatrix& matrix) {
     table.nodes = matrix.node_count();
     table.links = matrix.link_count();
@@ -200,10 +200,10 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
   std::atomic<std::uint64_t> found = 0;  // keeps the compiler from leaving the work out
   const auto read = [&] { read_file(file, threads, [&](auto piece) { found += piece.size(); }); };
   std::vector<Candidate> candidates = {
-      compressed ? Candidate{.row = {.kernel = "decompress", .bytes = bytes},
+      compressed ? Candidate{.row = {.kernel = "decompress", .bytes = size},
                              .prepare = {},
                              .run = [&] { found += decompress(path); }}
-                 : Candidate{.row = {.kernel = "read", .bytes = bytes}, .prepare = {}, .run = read},
+                 : Candidate{.row = {.kernel = "read", .bytes = size}, .prepare = {}, .run = read},
       {.row = {.kernel = "read memory", .bytes = memory_bytes, .on_host = true},
        .run = [&] { memory.read(); }}};
   const auto add_load = [&](const char* name, std::uint64_t bytes, std::function<void()> run) {
@@ -214,15 +214,15 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
   };
   if (io::is_graph_cache(path)) {
     if (options.device_reader) throw UsageError("--reader device: " + path + " is no text");
-    add_load("load", bytes, [&] { load_cache(path); });
+    add_load("load", size, [&] { load_cache(path); });
   } else {
     if (!compressed) {
       candidates.push_back(
-          {.row = {.kernel = "count lines", .bytes = bytes}, .prepare = {}, .run = [&] {
+          {.row = {.kernel = "count lines", .bytes = size}, .prepare = {}, .run = [&] {
              read_file(file, 1, [&](auto piece) { found += count_lines(piece); });
            }});
     }
-    add_load("load", bytes, load_text);
+    add_load("load", size, load_text);
     if (const std::string cache = kept_cache(path, options.source); !cache.empty()) {
       add_load("load cached", io::ByteSource(cache).size().value_or(0),
                [&load_cache, cache] { load_cache(cache); });

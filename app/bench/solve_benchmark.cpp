@@ -99,27 +99,36 @@ struct Contestant {
   Solution solution = {};
 };
 
+/// Has `measure` measure the contestant, or notes in its row why that cannot be.
+template <class Measure>
+void attempt(Contestant& contestant, const Measure& measure) {
+  if (!contestant.row.refusal.empty()) return;
+  try {
+    measure();
+  } catch (const gpu::KernelRefused& error) {
+    contestant.row.refusal = error.what();
+  } catch (const OutOfMemory& error) {
+    contestant.row.refusal = error.what();
+  }
+}
+
 /// Has all make engines and solve in turns, as users have it do, so that what the machine does
-/// meanwhile, and what the first of a process waits for, is no kernel's alone. Those who cannot say
-/// why in their rows.
+/// meanwhile, and what the first of a process waits for, is no kernel's alone; nor does one always
+/// come behind the same other.
 void take_turns(std::vector<Contestant>& contestants, const BenchOptions& options) {
   constexpr std::size_t fewest = 5, most = 100;
   const auto count = static_cast<double>(contestants.size());
   const Stopwatch all;
   for (std::size_t turn = 0;
        turn < fewest || (turn < most && all.seconds() < count * options.seconds); ++turn) {
-    for (Contestant& contestant : contestants) {
-      if (!contestant.row.refusal.empty()) continue;
-      try {
+    for (std::size_t i = 0; i < contestants.size(); ++i) {
+      Contestant& contestant = contestants[(turn % 2 == 0 ? i : contestants.size() - 1 - i)];
+      attempt(contestant, [&] {
         const Stopwatch preparing;
         const std::unique_ptr<Engine> engine = contestant.make(contestant.row);
         contestant.making.push_back(preparing.seconds());
         contestant.solving.push_back(solve_again_and_again(*engine, options, contestant.solution));
-      } catch (const gpu::KernelRefused& error) {
-        contestant.row.refusal = error.what();
-      } catch (const OutOfMemory& error) {
-        contestant.row.refusal = error.what();
-      }
+      });
     }
     if (all.seconds() > 20 * count * options.seconds) break;  // large graphs on few cores
   }
@@ -128,15 +137,16 @@ void take_turns(std::vector<Contestant>& contestants, const BenchOptions& option
 /// Fills in the row of one that has had its turns: medians of them, and an iteration's time.
 void sum_up(Contestant& contestant, const BenchOptions& options,
             const std::function<void()>& between = {}) {
-  BenchmarkRow& row = contestant.row;
-  if (!row.refusal.empty()) return;
-  const std::unique_ptr<Engine> engine = contestant.make(row);
-  set_samples(row, time_iterations(*engine, options, between));
-  row.bytes = engine->bytes_per_iteration();
-  row.iterations = contestant.solution.iterations;
-  row.prepare_seconds = median(contestant.making);
-  row.solve_seconds = median(contestant.solving);
-  row.error_bound = contestant.solution.error_bound;
+  attempt(contestant, [&] {
+    BenchmarkRow& row = contestant.row;
+    const std::unique_ptr<Engine> engine = contestant.make(row);
+    set_samples(row, time_iterations(*engine, options, between));
+    row.bytes = engine->bytes_per_iteration();
+    row.iterations = contestant.solution.iterations;
+    row.prepare_seconds = median(contestant.making);
+    row.solve_seconds = median(contestant.solving);
+    row.error_bound = contestant.solution.error_bound;
+  });
 }
 
 void judge_solution(BenchmarkRow& row, const Solution& solution, const Solution& reference) {
