@@ -31,6 +31,7 @@ bool is_huge(std::string_view text) {
   if (std::from_chars(first, text.data() + text.size(), exponent).ec != std::errc{}) {
     return !negative;
   }
+  exponent = std::min(exponent, 1LL << 40);  // no line has so many places: the sum cannot overflow
   return magnitude + (negative ? -exponent : exponent) > 0;
 }
 

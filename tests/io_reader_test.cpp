@@ -205,6 +205,16 @@ TEST_CASE("entries are checked field by field") {
   check_refused(head + "1 2 1e309\n", ParseFault::weight_not_finite, 3);
   check_refused(head + "1 2 -1e309\n", ParseFault::weight_not_finite, 3);
   check_refused(head + "1 2 1e99999999999999999999\n", ParseFault::weight_not_finite, 3);
+  for (const char* const huge : {"1e9223372036854775807", "12e9223372036854775806",
+                                 "1e9223372036854775808", "0.1e9223372036854775807"}) {
+    CAPTURE(huge);
+    check_refused(head + "1 2 " + huge + "\n", ParseFault::weight_not_finite, 3);
+  }
+  for (const char* const tiny :
+       {"1e-9223372036854775807", ".0001e-9223372036854775807", "1e-9223372036854775808"}) {
+    CAPTURE(tiny);
+    CHECK(read_text(head + "1 2 " + tiny + "\n2 1 1\n").edges.weights.at(0) == 0);
+  }
   check_refused(head + "1 2 1 1\n", ParseFault::trailing_characters, 3);
   check_refused(head + "1 2 1 % note\n", ParseFault::trailing_characters, 3);
   check_refused(integer + "3 3 1\n1 2 1.5\n", ParseFault::fractional_weight, 3);
