@@ -11,34 +11,44 @@ namespace pagerank::app {
 namespace {
 
 /// The first number in a file of the kernel's; unset if there is none ("max").
-std::optional<std::uint64_t> number_in(const char* path) {
+std::optional<std::uint64_t> number_in(const std::string& path) {
   std::uint64_t number = 0;
   if (std::ifstream(path) >> number) return number;
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> left_in_control_group(const char* limit_path, const char* used_path) {
-  const auto limit = number_in(limit_path);
-  const auto used = number_in(used_path);
+/// The number behind `key` and blanks at the beginning of a line.
+std::optional<std::uint64_t> number_of(const std::string& key, const std::string& path) {
+  std::ifstream file(path);
+  std::string word;
+  for (std::uint64_t number = 0; file >> word;) {
+    if (word == key && file >> number) return number;
+  }
+  return std::nullopt;
+}
+
+/// Files that were read count as used, the graph's text among them; what of them nobody has used
+/// lately makes room for whoever needs it.
+std::optional<std::uint64_t> left_in_control_group(const std::string& group, const char* limit_in,
+                                                   const char* used_in, const char* idle_files) {
+  const auto limit = number_in(group + limit_in);
+  const auto used = number_in(group + used_in);
   if (!limit || !used) return std::nullopt;
-  return *limit > *used ? *limit - *used : 0;
+  const std::uint64_t idle = number_of(idle_files, group + "memory.stat").value_or(0);
+  const std::uint64_t needed = *used - std::min(*used, idle);
+  return *limit > needed ? *limit - needed : 0;
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> available_host_memory() {
-  std::optional<std::uint64_t> available;
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string line; std::getline(meminfo, line);) {
-    constexpr const char* key = "MemAvailable:";
-    if (line.starts_with(key)) {
-      available = std::stoull(line.substr(std::char_traits<char>::length(key))) * 1024;
-    }
-  }
+std::optional<std::uint64_t> available_host_memory(const std::string& root) {
+  std::optional<std::uint64_t> available = number_of("MemAvailable:", root + "proc/meminfo");
+  if (available) *available *= 1024;
+  const std::string groups = root + "sys/fs/cgroup/";
   const auto version2 =
-      left_in_control_group("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current");
-  const auto version1 = left_in_control_group("/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                                              "/sys/fs/cgroup/memory/memory.usage_in_bytes");
+      left_in_control_group(groups, "memory.max", "memory.current", "inactive_file");
+  const auto version1 = left_in_control_group(groups + "memory/", "memory.limit_in_bytes",
+                                              "memory.usage_in_bytes", "total_inactive_file");
   for (const auto& left : {version2, version1}) {
     if (left) available = std::min(available.value_or(*left), *left);
   }

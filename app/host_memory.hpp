@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace pagerank::app {
 
 /// Bytes of main memory that this process can still take without swapping or being killed: what the
-/// kernel calls available, or what is left of the control group's limit. Unset if unknown.
-[[nodiscard]] std::optional<std::uint64_t> available_host_memory();
+/// kernel calls available, or what is left of the control group's limit. Unset if unknown. The
+/// kernel's files are those below `root`.
+[[nodiscard]] std::optional<std::uint64_t> available_host_memory(const std::string& root = "/");
 
 /// About how many more bytes building and ranking a graph will take once its links are there; no
 /// links: those of a matrix that need not be built.

@@ -261,6 +261,29 @@ TEST_CASE("a graph that memory cannot hold exits 5 before it is tried") {
   if (measure_memory) CHECK(run.peak_bytes < 100'000'000);
 }
 
+TEST_CASE("a control group's limit counts, but files that were read do not") {
+  const TemporaryDirectory files;
+  const std::string root = files.path().string() + '/';
+  const fs::path version2 = files / "sys/fs/cgroup", version1 = version2 / "memory";
+  CHECK_FALSE(app::available_host_memory(root).has_value());
+  fs::create_directories(files / "proc");
+  write_file(files / "proc/meminfo", "MemTotal:  24000000 kB\nMemAvailable:   8000000 kB\n");
+  CHECK(app::available_host_memory(root) == std::uint64_t{8'192'000'000});
+  fs::create_directories(version1);
+  write_file(version2 / "memory.max", "max\n");
+  write_file(version2 / "memory.current", "1000000000\n");
+  CHECK(app::available_host_memory(root) == std::uint64_t{8'192'000'000});
+  write_file(version2 / "memory.max", "1500000000\n");
+  CHECK(app::available_host_memory(root) == std::uint64_t{500'000'000});
+  write_file(version2 / "memory.stat", "anon 100\ninactive_file 600000000\nactive_file 3\n");
+  CHECK(app::available_host_memory(root) == std::uint64_t{1'100'000'000});
+  write_file(version1 / "memory.limit_in_bytes", "900000000\n");
+  write_file(version1 / "memory.usage_in_bytes", "1000000000\n");
+  CHECK(app::available_host_memory(root) == 0U);
+  write_file(version1 / "memory.stat", "inactive_file 1\ntotal_inactive_file 400000000\n");
+  CHECK(app::available_host_memory(root) == std::uint64_t{300'000'000});
+}
+
 TEST_CASE("the tables of a build are part of the memory that a large graph needs") {
   constexpr std::uint64_t nodes = std::uint64_t{1} << 30, links = std::uint64_t{1} << 34;
   constexpr std::uint64_t table = std::uint64_t{8} << 28;  // 2^14 bins of sources and of targets
