@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <thread>
 
 #include "app/text_source.hpp"
 #include "core/pagerank.hpp"
@@ -69,17 +70,20 @@ using IgnorantEdgeListReaders = EmulatedEdgeListReadersThat<false>;
 TEST_CASE("what is wrong with a text comes before that there is no room for it") {
   class CrampedParser final : public EmulatedParser {
    public:
-    CrampedParser(const gpu::EntryTextShape& shape, bool refuse_chunks)
-        : EmulatedParser(shape, SourceIndex::row), refuse_chunks_(refuse_chunks) {}
+    CrampedParser(const gpu::EntryTextShape& shape, gpu::TextRing& ring, bool refuse_chunks)
+        : EmulatedParser(shape, SourceIndex::row), ring_(ring), refuse_chunks_(refuse_chunks) {}
     void submit(std::span<const std::string_view> texts) override {
       EmulatedParser::submit(texts);
       if (refuse_chunks_ && ++chunks_ > 1) throw OutOfMemory("a test", 2, 1);
+      while (refuse_chunks_ && !ring_.ready()) std::this_thread::yield();  // the first is under way
     }
+    [[nodiscard]] bool oldest_is_finished() override { return false; }
     void require_room(std::uint64_t entries) const override {
       if (!refuse_chunks_ && entries > 0) throw OutOfMemory("a test", 2, 1);
     }
 
    private:
+    gpu::TextRing& ring_;
     bool refuse_chunks_;
     int chunks_ = 0;
   };
@@ -91,7 +95,7 @@ TEST_CASE("what is wrong with a text comes before that there is no room for it")
     io::EdgeListReader reader(source, {.threads = 1, .block_bytes = 4});
     app::TextSource entries(reader);
     gpu::TextRing ring(entries, 1, 4);
-    CrampedParser parser(entries.shape(), refuse_chunks);
+    CrampedParser parser(entries.shape(), ring, refuse_chunks);
     gpu::read_entries(entries, ring, parser, 1);
   };
   const std::string links = "1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n7 8\n8 9\n9 1\n";

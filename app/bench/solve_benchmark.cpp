@@ -2,11 +2,14 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <stop_token>
+#include <vector>
 
 #include "app/bench/benchmarks.hpp"
 #include "app/bench/host_benchmarks.hpp"
