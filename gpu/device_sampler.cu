@@ -39,6 +39,12 @@ std::vector<MatrixSampler::Row> DeviceSampler::rows_of(const std::vector<EdgeInd
     return Row{offsets[end - 1], offsets[end]};
   });
 }
+std::vector<MatrixSampler::Row> DeviceSampler::rows(const std::vector<NodeId>& nodes) const {
+  const EdgeIndex* const offsets = matrix_.row_offsets.data();
+  return gather<Row>(memory_, nodes, [=] __device__(NodeId node) {
+    return Row{offsets[node], offsets[std::uint64_t{node} + 1]};
+  });
+}
 std::vector<NodeId> DeviceSampler::columns(const std::vector<EdgeIndex>& links) const {
   const NodeId* const columns = matrix_.column_indices.data();
   return gather<NodeId>(memory_, links, [=] __device__(EdgeIndex link) { return columns[link]; });
@@ -49,12 +55,6 @@ std::vector<double> DeviceSampler::elements(const std::vector<EdgeIndex>& links)
   const double* const inverse = matrix_.inverse_out_weight.data();
   return gather<double>(memory_, links, [=] __device__(EdgeIndex link) {
     return values != nullptr ? values[link] : inverse[columns[link]];
-  });
-}
-std::vector<EdgeIndex> DeviceSampler::in_degrees(const std::vector<NodeId>& nodes) const {
-  const EdgeIndex* const offsets = matrix_.row_offsets.data();
-  return gather<EdgeIndex>(memory_, nodes, [=] __device__(NodeId node) {
-    return offsets[std::uint64_t{node} + 1] - offsets[node];
   });
 }
 std::vector<double> DeviceSampler::inverse_out_weights(const std::vector<NodeId>& nodes) const {

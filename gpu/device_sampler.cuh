@@ -21,9 +21,9 @@ class DeviceSampler final : public MatrixSampler {
   [[nodiscard]] EdgeIndex link_count() const override { return matrix_.link_count(); }
   [[nodiscard]] bool weighted() const override { return matrix_.weighted(); }
   [[nodiscard]] std::vector<Row> rows_of(const std::vector<EdgeIndex>& links) const override;
+  [[nodiscard]] std::vector<Row> rows(const std::vector<NodeId>& nodes) const override;
   [[nodiscard]] std::vector<NodeId> columns(const std::vector<EdgeIndex>& links) const override;
   [[nodiscard]] std::vector<double> elements(const std::vector<EdgeIndex>& links) const override;
-  [[nodiscard]] std::vector<EdgeIndex> in_degrees(const std::vector<NodeId>& nodes) const override;
   [[nodiscard]] std::vector<double> inverse_out_weights(
       const std::vector<NodeId>& nodes) const override;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "gpu/neighbourhoods.hpp"
 
 namespace pagerank::gpu {
 namespace {
@@ -158,10 +159,12 @@ Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
 
 double sample_isolated(const MatrixSampler& matrix) {
   const std::vector<NodeId> nodes = sample_nodes(matrix, 1 << 12);
-  const std::vector<EdgeIndex> in_links = matrix.in_degrees(nodes);
+  const std::vector<MatrixSampler::Row> in_links = matrix.rows(nodes);
   const std::vector<double> inverses = matrix.inverse_out_weights(nodes);
   std::size_t isolated = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) isolated += in_links[i] == 0 && inverses[i] == 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    isolated += in_links[i].begin == in_links[i].end && inverses[i] == 0;
+  }
   return static_cast<double>(isolated) / static_cast<double>(nodes.size());
 }
 
@@ -236,6 +239,12 @@ std::vector<MatrixSampler::Row> HostSampler::rows_of(const std::vector<EdgeIndex
     return Row{end[-1], *end};
   });
 }
+std::vector<MatrixSampler::Row> HostSampler::rows(const std::vector<NodeId>& nodes) const {
+  const auto& offsets = matrix_.in_links.row_offsets;
+  return gather<Row>(nodes.size(), [&](std::size_t i) {
+    return Row{offsets[nodes[i]], offsets[std::size_t{nodes[i]} + 1]};
+  });
+}
 std::vector<NodeId> HostSampler::columns(const std::vector<EdgeIndex>& links) const {
   return gather<NodeId>(links.size(),
                         [&](std::size_t i) { return matrix_.in_links.column_indices[links[i]]; });
@@ -245,12 +254,6 @@ std::vector<double> HostSampler::elements(const std::vector<EdgeIndex>& links) c
   return gather<double>(links.size(), [&](std::size_t i) {
     return matrix.values.empty() ? matrix_.inverse_out_weight[matrix.column_indices[links[i]]]
                                  : matrix.values[links[i]];
-  });
-}
-std::vector<EdgeIndex> HostSampler::in_degrees(const std::vector<NodeId>& nodes) const {
-  const auto& offsets = matrix_.in_links.row_offsets;
-  return gather<EdgeIndex>(nodes.size(), [&](std::size_t i) {
-    return offsets[std::size_t{nodes[i]} + 1] - offsets[nodes[i]];
   });
 }
 std::vector<double> HostSampler::inverse_out_weights(const std::vector<NodeId>& nodes) const {
@@ -319,6 +322,11 @@ GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes) {
   return shape;
 }
 
+double measure_neighbourhoods(const MatrixSampler& matrix) {
+  if (matrix.link_count() == 0) return 0;
+  return mixing_of_neighbourhoods(matrix, 16 + sixteenths(matrix), sampling_threads());
+}
+
 KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes,
                             double memory_bandwidth) {
   const double faster = memory_bandwidth / h100_memory_bandwidth;
@@ -367,7 +375,14 @@ std::string_view choose_kernel(const MatrixSampler& matrix, Precision precision,
   };
   // Looking takes about as long as such a solve.
   if (!blocked_wins(most_for_blocked(matrix))) return "balanced";
-  return blocked_wins(measure_shape(matrix, value_bytes)) ? "blocked" : "balanced";
+  GraphShape shape = measure_shape(matrix, value_bytes);
+  if (blocked_wins(shape)) return "blocked";
+  // Walking takes some times as long as looking: only if it may matter.
+  GraphShape slowest = shape;
+  slowest.mixing = slowest_mixing;
+  if (!blocked_wins(slowest)) return "balanced";
+  shape.mixing = std::max(shape.mixing, measure_neighbourhoods(matrix));
+  return blocked_wins(shape) ? "blocked" : "balanced";
 }
 
 }  // namespace pagerank::gpu

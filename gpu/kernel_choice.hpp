@@ -49,11 +49,11 @@ class MatrixSampler {
   };
   /// The links of the rows that these links lie in.
   [[nodiscard]] virtual std::vector<Row> rows_of(const std::vector<EdgeIndex>& links) const = 0;
+  /// The links to these nodes.
+  [[nodiscard]] virtual std::vector<Row> rows(const std::vector<NodeId>& nodes) const = 0;
   [[nodiscard]] virtual std::vector<NodeId> columns(const std::vector<EdgeIndex>& links) const = 0;
   /// Of B: a link's weight over the sum of its source's, without weights 1 / out-degree.
   [[nodiscard]] virtual std::vector<double> elements(const std::vector<EdgeIndex>& links) const = 0;
-  [[nodiscard]] virtual std::vector<EdgeIndex> in_degrees(
-      const std::vector<NodeId>& nodes) const = 0;
   [[nodiscard]] virtual std::vector<double> inverse_out_weights(
       const std::vector<NodeId>& nodes) const = 0;
 };
@@ -67,9 +67,9 @@ class HostSampler final : public MatrixSampler {
   [[nodiscard]] EdgeIndex link_count() const override { return matrix_.link_count(); }
   [[nodiscard]] bool weighted() const override { return matrix_.weighted(); }
   [[nodiscard]] std::vector<Row> rows_of(const std::vector<EdgeIndex>& links) const override;
+  [[nodiscard]] std::vector<Row> rows(const std::vector<NodeId>& nodes) const override;
   [[nodiscard]] std::vector<NodeId> columns(const std::vector<EdgeIndex>& links) const override;
   [[nodiscard]] std::vector<double> elements(const std::vector<EdgeIndex>& links) const override;
-  [[nodiscard]] std::vector<EdgeIndex> in_degrees(const std::vector<NodeId>& nodes) const override;
   [[nodiscard]] std::vector<double> inverse_out_weights(
       const std::vector<NodeId>& nodes) const override;
 
@@ -104,6 +104,10 @@ inline constexpr double worth_renumbering = 0.8;
                                               std::size_t value_bytes) {
   return measure_shape(HostSampler(matrix), value_bytes);
 }
+
+/// What neighbourhoods in the graph, near each other by number or not, let `mixing` be at least:
+/// see mixing_of_neighbourhoods(). What measure_shape() sees of them is in the nodes' numbers.
+[[nodiscard]] double measure_neighbourhoods(const MatrixSampler& matrix);
 
 /// Bytes a second of an H100's memory, by its clock and width.
 inline constexpr double h100_memory_bandwidth = 3.35e12;

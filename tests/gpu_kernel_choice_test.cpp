@@ -1,13 +1,17 @@
 // Which kernel is chosen for a graph and some work: decided without a GPU.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <random>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "core/cpu_engine.hpp"
 #include "core/graph_generator.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/kernel_choice.hpp"
+#include "gpu/neighbourhoods.hpp"
 
 namespace pagerank::gpu {
 namespace {
@@ -48,13 +52,11 @@ class UnseenMatrix final : public MatrixSampler {
   [[nodiscard]] EdgeIndex link_count() const override { return links_; }
   [[nodiscard]] bool weighted() const override { return false; }
   [[nodiscard]] std::vector<Row> rows_of(const std::vector<EdgeIndex>&) const override { refuse(); }
+  [[nodiscard]] std::vector<Row> rows(const std::vector<NodeId>&) const override { refuse(); }
   [[nodiscard]] std::vector<NodeId> columns(const std::vector<EdgeIndex>&) const override {
     refuse();
   }
   [[nodiscard]] std::vector<double> elements(const std::vector<EdgeIndex>&) const override {
-    refuse();
-  }
-  [[nodiscard]] std::vector<EdgeIndex> in_degrees(const std::vector<NodeId>&) const override {
     refuse();
   }
   [[nodiscard]] std::vector<double> inverse_out_weights(const std::vector<NodeId>&) const override {
@@ -154,6 +156,64 @@ TEST_CASE("faster memory helps where x is in memory, and so balanced more than b
                       h100_memory_bandwidth));
 }
 
+/// Groups of `size` nodes; of a node's twelve links eight in ten stay in its group.
+TransitionMatrix groups(NodeId nodes, NodeId size) {
+  // From here on as in a deck of cards that is dealt: numbers tell nothing of groups.
+  const auto number = [nodes](std::uint64_t node) {
+    return static_cast<NodeId>(node * 2654435761 % nodes);
+  };
+  EdgeList edges{.node_count = nodes};
+  std::mt19937_64 random(5);
+  for (NodeId node = 0; node < nodes; ++node) {
+    for (int link = 0; link < 12; ++link) {
+      const std::uint64_t drawn = random();
+      const std::uint64_t target =
+          random() % 10 < 8 ? node / size * size + drawn % size : drawn % nodes;
+      edges.sources.push_back(number(node));
+      edges.targets.push_back(number(target));
+    }
+  }
+  return make_transition_matrix(std::move(edges));
+}
+
+TEST_CASE("neighbourhoods are seen whatever the nodes' numbers") {
+  const auto mixing = [](const TransitionMatrix& matrix) {
+    return mixing_of_neighbourhoods(HostSampler(matrix), 16, 2);
+  };
+  // The eigenvalue that keeps groups apart, by the way they are drawn.
+  CHECK(mixing(groups(1 << 18, 128)) == doctest::Approx(0.8).epsilon(0.05));
+  CHECK(mixing(groups(1 << 18, 1024)) == doctest::Approx(0.8).epsilon(0.1));
+  // In a web graph 85 of 100 links stay near.
+  CHECK(mixing(generated(GraphKind::web, 18)) == doctest::Approx(0.85).epsilon(0.1));
+  CHECK(mixing(generated(GraphKind::web, 18, true)) == doctest::Approx(0.85).epsilon(0.1));
+}
+
+TEST_CASE("neither hubs nor chance are taken for neighbourhoods") {
+  for (const GraphKind kind : {GraphKind::uniform, GraphKind::rmat, GraphKind::power_law}) {
+    for (const int scale : {10, 14, 18, 20}) {
+      CAPTURE(static_cast<int>(kind));
+      CAPTURE(scale);
+      CHECK(mixing_of_neighbourhoods(HostSampler(generated(kind, scale, true)), 16, 2) == 0);
+    }
+  }
+  CHECK(mixing_of_neighbourhoods(HostSampler(generated(GraphKind::diagonal, 10)), 16, 2) == 0);
+  CHECK(measure_neighbourhoods(HostSampler(make_transition_matrix({.node_count = 3}))) == 0);
+}
+
+TEST_CASE("a graph that mixes slowly gets the kernel of many iterations, scrambled or not") {
+  const auto web = [](bool scramble) {
+    return make_transition_matrix(generate_graph({.kind = GraphKind::web,
+                                                  .nodes = 1 << 20,
+                                                  .links = 1 << 24,
+                                                  .seed = 9,
+                                                  .scramble = scramble}));
+  };
+  const ExpectedWork work{.alpha = 0.99, .tolerance = 1e-8};
+  CHECK(choose_kernel(web(true), Precision::mixed, work) == "blocked");
+  CHECK(choose_kernel(web(false), Precision::mixed, work) == "blocked");
+  CHECK(choose_kernel(generated(GraphKind::uniform, 20), Precision::mixed, work) == "balanced");
+}
+
 TEST_CASE("a tighter tolerance takes more iterations, and more mixing fewer") {
   const GraphShape fast{.mixing = 0.2}, slow{.mixing = 0.9};
   CHECK(expected_iterations(fast, 0.85, 1e-6) < expected_iterations(fast, 0.85, 1e-10));
@@ -174,9 +234,12 @@ TEST_CASE("about as many iterations are expected as a solve takes") {
   recipes.back().symmetric = true;
   recipes.push_back(recipes[1]);
   recipes.back().weighted = true;
+  recipes.push_back(recipe(GraphKind::web, 1 << 18, 1 << 22));
   for (const GraphRecipe& each : recipes) {
     const TransitionMatrix matrix = make_transition_matrix(generate_graph(each));
-    const double expected = expected_iterations(measure_shape(matrix, sizeof(float)), 0.85, 1e-6);
+    GraphShape shape = measure_shape(matrix, sizeof(float));
+    shape.mixing = std::max(shape.mixing, measure_neighbourhoods(HostSampler(matrix)));
+    const double expected = expected_iterations(shape, 0.85, 1e-6);
     const Solution solution = CpuEngine(matrix, {}).solve({}, {.tolerance = 1e-6});
     CAPTURE(static_cast<int>(each.kind));
     CAPTURE(each.nodes);

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+
+#include "gpu/kernel_choice.hpp"
+
+namespace pagerank::gpu {
+
+/// The most that the function below tells.
+inline constexpr double slowest_mixing = 0.95;
+
+/// What an iteration leaves of a difference between neighbourhoods, apart from alpha, where links
+/// lead near: an estimate, whatever the numbers of the nodes; 0 where links lead anywhere.
+///
+/// Random walks go back along links, many from each of some nodes. Where those from one node meet
+/// again after they parted, more often than walks from different nodes meet, there are
+/// neighbourhoods. If a walk stays in its own with probability p a step, rank leaves it as slowly,
+/// and two walks meet p^2 times as often a step later: so p is read off the meetings of early and
+/// of late steps.
+[[nodiscard]] double mixing_of_neighbourhoods(const MatrixSampler& matrix, std::size_t starts,
+                                              int threads);
+
+}  // namespace pagerank::gpu
