@@ -90,6 +90,7 @@ LoadedGraph read_on_device(const Options& options, const std::string& path, Phas
   }
   report.seconds.read = clock.lap();
   report.seconds.context = device.context_seconds();
+  report.seconds.stream = device.stream_seconds();
   report.reader = name_of(ReaderChoice::device);
   report.graph.format = name_of(format);
   report.graph.source = name_of(options.source);
@@ -119,7 +120,7 @@ io::CachedGraph read_text(const Options& options, const std::string& path, Phase
     reader.read(options.source);
   }
   report.seconds.read += clock.lap();  // beside what a GPU took that could not hold it
-  report.seconds.context = 0;
+  report.seconds.context = report.seconds.stream = 0;  // of that reader
   report.reader = name_of(ReaderChoice::host);
   // Only now: what is wrong with the file comes first.
   require_host_memory(bytes_to_rank(reader.node_count(), reader.link_count(), reader.weighted()));

@@ -58,6 +58,7 @@ void write_report(std::ostream& out, const Report& report) {
       {"seconds",
        {{"read", seconds.read},
         {"context", seconds.context},
+        {"stream", seconds.stream},
         {"build", seconds.build},
         {"cache", seconds.cache},
         {"upload", seconds.upload},

@@ -58,6 +58,8 @@ struct Report {
   struct Seconds {
     double read = 0;
     double context = 0;  ///< Of `read`, of the GPU's reader: until the GPU was there to take text.
+    double stream = 0;   ///< Of `read` likewise, after `context`: while text was on its way to the
+                         ///< GPU and parsed there.
     double build = 0;    ///< The matrix, and on the CPU the engine's layout of it (also where
                          ///< that follows upon a GPU that could not be had).
     double cache = 0;    ///< Writing it.

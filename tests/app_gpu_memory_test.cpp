@@ -224,6 +224,8 @@ TEST_CASE("--reader auto has the host read again what the GPU holds no engine of
       continue;
     }
     CHECK(told["reader"] == "host");
+    CHECK(seconds["context"] == 0);
+    CHECK(seconds["stream"] == 0);
     first += has(run.err, "the host reads the text: ") ? 1 : 0;
     again += has(run.err, "the host reads the text again: ") ? 1 : 0;
   }

@@ -239,6 +239,7 @@ TEST_CASE("the report is JSON with every field") {
   report.residual_history = {0.5, 0.25, 0.1};
   report.seconds = {.read = 1,
                     .context = 0.5,
+                    .stream = 0.25,
                     .build = 2,
                     .cache = 7,
                     .upload = 3,
@@ -277,10 +278,12 @@ TEST_CASE("the report is JSON with every field") {
   CHECK(json["error_bound"] == 1e-9);
   CHECK(json["certified_depth"] == 4);
   CHECK(json["residual_history"] == std::vector<double>{0.5, 0.25, 0.1});
-  for (const char* phase :
-       {"read", "context", "build", "cache", "upload", "solve", "rank", "write", "total"}) {
+  for (const char* phase : {"read", "context", "stream", "build", "cache", "upload", "solve",
+                            "rank", "write", "total"}) {
     CHECK(json["seconds"][phase].is_number());
   }
+  CHECK(json["seconds"]["context"] == 0.5);
+  CHECK(json["seconds"]["stream"] == 0.25);
   CHECK(json["version"] == "9.9");
 }
 
