@@ -182,6 +182,11 @@ std::string ratio_text(std::optional<double> ratio) {
   return ratio ? digits_of(*ratio, std::chars_format::fixed, 2) + "x" : "-";
 }
 
+std::string bytes_a_link(const BenchmarkTable& table, std::uint64_t bytes) {
+  if (table.links == 0) return "-";
+  return significant(static_cast<double>(bytes) / static_cast<double>(table.links));
+}
+
 struct Column {
   std::string_view title;
   std::string (*cell)(const BenchmarkTable&, const BenchmarkRow&);
@@ -226,9 +231,7 @@ std::vector<Column> number_columns(const BenchmarkTable& table) {
                          }});
     }
     columns.push_back({"peak B/link", [](const Table& t, const Row& row) {
-                         if (!row.peak_bytes || t.links == 0) return std::string("-");
-                         return significant(static_cast<double>(*row.peak_bytes) /
-                                            static_cast<double>(t.links));
+                         return row.peak_bytes ? bytes_a_link(t, *row.peak_bytes) : "-";
                        }});
     if (table.bus_bytes_per_second > 0) {
       columns.insert(columns.end(),
@@ -252,7 +255,8 @@ std::vector<Column> number_columns(const BenchmarkTable& table) {
   if (table.benchmark == "solve") {
     columns.insert(
         columns.end(),
-        {{"prepare ms",
+        {{"B/link", [](const Table& t, const Row& row) { return bytes_a_link(t, row.bytes); }},
+         {"prepare ms",
           [](const Table&, const Row& row) { return scaled(row.prepare_seconds, 1e3); }},
          {"iterations",
           [](const Table&, const Row& row) {
