@@ -75,20 +75,28 @@ std::size_t LineBlocks::read_on(std::span<char> to) {
 }
 
 /// Reads until the buffer holds a newline or the input ends, and keeps what follows the last one
-/// for the next block. Empty at the end.
+/// for the next block. Empty at the end. An error behind whole lines is left to the next block,
+/// which meets it again.
 std::span<char> LineBlocks::take_lines(std::span<char> buffer) {
   std::size_t room = std::max(block_bytes_, rest_.size());  // that is used of the buffer
   std::copy(rest_.begin(), rest_.end(), buffer.begin());
   std::size_t filled = rest_.size();
   rest_.clear();
   for (;;) {
-    filled += read_on(buffer.subspan(filled, room - filled));
-    const std::span<char> text = buffer.first(filled);
-    if (filled < room) {
-      end_ = true;
-      return text;
+    std::exception_ptr error;
+    try {
+      while (filled < room && !end_) {
+        const std::size_t got = read_on(buffer.subspan(filled, room - filled));
+        end_ = got == 0;
+        filled += got;
+      }
+    } catch (const InputError&) {
+      error = std::current_exception();
     }
+    const std::span<char> text = buffer.first(filled);
+    if (end_) return text;
     const std::size_t newline = std::string_view(text.data(), text.size()).rfind('\n');
+    if (newline == std::string_view::npos && error) std::rethrow_exception(error);
     if (newline != std::string_view::npos) {
       const std::span<char> lines = text.first(newline + 1);
       if (source_.size()) {

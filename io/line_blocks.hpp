@@ -52,7 +52,7 @@ class LineBlocks {
   static constexpr std::size_t buffer_bytes = longest_line;
 
   /// Reads the next block into buffer_of(its index), which may wait for a buffer and is asked at
-  /// the end too. Nothing at the end.
+  /// the end too. Nothing at the end. Where reading fails, whole lines before that come first.
   using BufferOf = std::function<std::span<char>(std::size_t index)>;
   [[nodiscard]] std::optional<LineBlock> next(const BufferOf& buffer_of);
 

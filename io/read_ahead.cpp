@@ -43,7 +43,7 @@ struct ReadAhead::Pieces {
         piece.error = std::current_exception();
       }
       lock.lock();
-      ended = piece.error || piece.size < piece_bytes;
+      ended = piece.error || piece.size == 0;
       ++ready;
       changed.notify_one();
     }
@@ -98,7 +98,10 @@ std::size_t ReadAhead::read(std::span<char> buffer) {
   while (total < buffer.size()) {
     const Pieces::Piece* const piece = pieces_->wait_for_first();
     if (piece == nullptr) break;
-    if (piece->error) std::rethrow_exception(piece->error);
+    if (piece->error) {
+      if (total > 0) break;
+      std::rethrow_exception(piece->error);
+    }
     const std::size_t bytes = std::min(buffer.size() - total, piece->size - taken_);
     std::copy_n(piece->memory.data() + taken_, bytes, buffer.data() + total);
     total += bytes;

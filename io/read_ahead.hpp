@@ -16,8 +16,8 @@ class ReadAhead {
   static constexpr std::size_t piece_bytes = std::size_t{1} << 18;
   static constexpr std::size_t most_pieces = 8;
 
-  /// Fills a buffer from its front, with fewer bytes than fit only at the end of the stream, or
-  /// throws. It is not called again after either.
+  /// Gives the next bytes of the stream, as many as fit unless an error or the end follows them; 0
+  /// at the end. It is not called again after that, or once it has thrown.
   using Read = std::function<std::size_t(std::span<char>)>;
 
   /// `may_wait`: reading takes as long as somebody else likes, as from a pipe. Throws
@@ -30,8 +30,8 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// Fills `buffer` with what comes next; fewer bytes than fit only at the end of the stream.
-  /// Throws what `read` threw once it comes to that, however often it is called.
+  /// Fills `buffer` with what comes next; fewer bytes than fit only at the end of the stream, and
+  /// in front of what `read` threw. Throws that once it comes to it, however often it is called.
   [[nodiscard]] std::size_t read(std::span<char> buffer);
 
   /// From any thread: reads nothing more, as if the stream ended. Who waits in read() goes on.
