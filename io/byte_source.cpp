@@ -3,24 +3,43 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <system_error>
 #include <utility>
 
+#include "io/decompression.hpp"
 #include "io/input_error.hpp"
 
 namespace pagerank::io {
+namespace {
+
+/// Fills a buffer with what read(rest of the buffer) gives, unless that is nothing: then there is
+/// no more. An error behind some bytes is left to the next call, which meets it again.
+template <class Read>
+std::size_t fill(std::span<char> buffer, Read read) {
+  std::size_t total = 0;
+  try {
+    while (total < buffer.size()) {
+      const std::size_t got = read(buffer.subspan(total));
+      if (got == 0) break;
+      total += got;
+    }
+  } catch (const InputError&) {
+    if (total == 0) throw;
+  }
+  return total;
+}
+
+}  // namespace
 
 struct ByteSource::File {
   explicit File(std::string what) : name(std::move(what)) {}
   ~File() {
-    if (stream != nullptr) gzclose_r(stream);
+    if (descriptor >= 0) close(descriptor);
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -28,35 +47,42 @@ struct ByteSource::File {
   [[noreturn]] void fail(int error) const { throw InputError(name + ": " + std::strerror(error)); }
   [[nodiscard]] std::size_t read(std::span<char> buffer);
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> buffer);
+  void took_up_to(std::uint64_t offset);
 
   std::string name;
-  gzFile stream = nullptr;  ///< Owns the descriptor
-  int descriptor = -1;      ///< that read_at() reads from.
+  int descriptor = -1;
   std::atomic<std::uint64_t> taken = 0;
+  std::uint64_t position = 0;  ///< Of what is read next, as it stands in the file.
+
+ private:
+  void begin();
+  [[nodiscard]] std::size_t read_as_it_stands(std::span<char> buffer);
+
+  bool has_begun_ = false;
+  std::string first_;  ///< Bytes that told what the file is, and are still to be read.
+  std::optional<GzipStream> gzip_;
+  bool ended_ = false;  ///< Somebody may go on writing to a pipe, or at a terminal.
+  int error_ = 0;       ///< That reading ended with: the system may not say it again.
 };
 
 ByteSource::ByteSource(const std::string& path)
     : file_(std::make_shared<File>(path == "-" ? "<stdin>" : path)) {
   const int fd = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) file_->fail(errno);
-  struct stat status {};
-  if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
-    close(fd);
-    file_->fail(EISDIR);
-  }
-  file_->stream = gzdopen(fd, "rb");
-  if (file_->stream == nullptr) {
-    close(fd);
-    file_->fail(ENOMEM);
-  }
   file_->descriptor = fd;
-  gzbuffer(file_->stream, 256 * 1024);
+  struct stat status {};
+  if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) file_->fail(EISDIR);
   may_wait_ = !S_ISREG(status.st_mode);
-  // gzdirect() looks at the first bytes; zlib copies what is not gzip through unchanged. Files that
-  // the kernel makes up as they are read say that they are empty.
+  // Files that the kernel makes up as they are read say that they are empty.
   if (!S_ISREG(status.st_mode) || status.st_size <= 0) return;
   to_take_ = static_cast<std::uint64_t>(status.st_size);
-  if (path != "-" && gzdirect(file_->stream) == 1) size_ = to_take_;
+  if (path == "-") {  // others may have read some of it
+    file_->position = static_cast<std::uint64_t>(std::max<off_t>(lseek(fd, 0, SEEK_CUR), 0));
+    return;
+  }
+  std::string first(GzipStream::magic_bytes, ' ');
+  first.resize(file_->read_at(0, first));
+  if (!GzipStream::begins_with(first)) size_ = to_take_;
 }
 
 ByteSource::~ByteSource() = default;
@@ -70,8 +96,9 @@ std::uint64_t ByteSource::bytes_taken() const {
 }
 
 std::string_view ByteSource::peek(std::size_t bytes) {
-  peeked_.resize(bytes);
-  peeked_.resize(size_ ? file_->read_at(0, peeked_) : file_->read(peeked_));
+  std::string first(bytes, ' ');
+  first.resize(size_ ? file_->read_at(0, first) : file_->read(first));
+  peeked_ = std::move(first);
   return peeked_;
 }
 
@@ -80,7 +107,11 @@ std::size_t ByteSource::read(std::span<char> buffer) {
   if (again == 0 || size_) return read_on(buffer);
   peeked_.copy(buffer.data(), again, peeked_read_);
   peeked_read_ += again;
-  return again + read_on(buffer.subspan(again));
+  try {
+    return again + read_on(buffer.subspan(again));
+  } catch (const InputError&) {  // is met by the next call
+    return again;
+  }
 }
 
 std::size_t ByteSource::read_on(std::span<char> buffer) {
@@ -114,35 +145,39 @@ std::size_t ByteSource::read_at(std::uint64_t offset, std::span<char> buffer) co
 }
 
 std::size_t ByteSource::File::read(std::span<char> buffer) {
-  std::size_t total = 0;
-  while (total < buffer.size()) {
-    const auto ask = static_cast<unsigned>(std::min<std::size_t>(buffer.size() - total, INT_MAX));
-    const int got = gzread(stream, buffer.data() + total, ask);
-    if (got > 0) {
-      total += static_cast<std::size_t>(got);
-      // There is no offset in what cannot seek.
-      const auto offset = gzoffset(stream);
-      if (offset >= 0) {
-        taken = static_cast<std::uint64_t>(offset);
-      } else {
-        taken += static_cast<std::uint64_t>(got);
-      }
-      continue;
-    }
-    int error = Z_OK;
-    const char* reason = gzerror(stream, &error);
-    if (error == Z_ERRNO) fail(errno);
-    if (error == Z_BUF_ERROR) throw InputError(name + ": compressed data is cut off");
-    if (error != Z_OK && error != Z_STREAM_END) {
-      // zlib puts a name of its own in front of the reason.
-      const std::string text = reason;
-      const std::size_t colon = text.find(": ");
-      throw InputError(name + ": damaged compressed data: " +
-                       (colon == std::string::npos ? text : text.substr(colon + 2)));
-    }
-    break;
+  return fill(buffer, [this](std::span<char> rest) {
+    if (!std::exchange(has_begun_, true)) begin();
+    return gzip_ ? gzip_->read(rest) : read_as_it_stands(rest);
+  });
+}
+
+/// Finds out what the file is. (A pipe may give its first bytes one by one.)
+void ByteSource::File::begin() {
+  const auto as_it_stands = [this](std::span<char> buffer) { return read_as_it_stands(buffer); };
+  std::string first(GzipStream::magic_bytes, ' ');
+  first.resize(fill(first, as_it_stands));
+  if (GzipStream::begins_with(first)) gzip_.emplace(as_it_stands, name);
+  first_ = std::move(first);
+}
+
+/// The next bytes of the file, some of those that fit; 0 at its end.
+std::size_t ByteSource::File::read_as_it_stands(std::span<char> buffer) {
+  if (!first_.empty()) {
+    const std::size_t again = first_.copy(buffer.data(), buffer.size());
+    first_.erase(0, again);
+    return again;
   }
-  return total;
+  if (error_ != 0) fail(error_);
+  if (ended_) return 0;
+  ssize_t got = -1;
+  do {
+    got = ::read(descriptor, buffer.data(), buffer.size());
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) fail(error_ = errno);
+  ended_ = got == 0;
+  position += static_cast<std::uint64_t>(got);
+  took_up_to(position);
+  return static_cast<std::size_t>(got);
 }
 
 std::size_t ByteSource::File::read_at(std::uint64_t offset, std::span<char> buffer) {
@@ -158,10 +193,14 @@ std::size_t ByteSource::File::read_at(std::uint64_t offset, std::span<char> buff
       fail(errno);
     }
   }
-  std::uint64_t before = taken;
-  while (before < offset + total && !taken.compare_exchange_weak(before, offset + total)) {
-  }
+  took_up_to(offset + total);
   return total;
+}
+
+void ByteSource::File::took_up_to(std::uint64_t offset) {
+  std::uint64_t before = taken;
+  while (before < offset && !taken.compare_exchange_weak(before, offset)) {
+  }
 }
 
 }  // namespace pagerank::io

@@ -13,20 +13,23 @@
 namespace pagerank::io {
 
 /// The bytes of a file or of standard input, in order. gzip data is recognised by its first bytes,
-/// whatever the file is called, and decompressed on the way. What is compressed, or comes from
-/// standard input or a pipe, is read ahead in a thread of its own once reading has begun.
+/// whatever the file is called, and decompressed on the way (GzipStream). What is compressed, or
+/// comes from standard input or a pipe, is read ahead in a thread of its own once reading has
+/// begun.
 class ByteSource {
  public:
   /// "-" is standard input. Throws InputError if the file cannot be opened.
   explicit ByteSource(const std::string& path);
   ~ByteSource();
 
-  /// Fills `buffer` from its front; fewer bytes than fit only at the end of the input, 0 after it.
-  /// Throws InputError if reading fails or compressed data is damaged or cut off.
+  /// Fills `buffer` from its front; fewer bytes than fit only at the end of the input, 0 after it,
+  /// and in front of an error, which the next call meets. Throws InputError if reading fails or
+  /// compressed data is damaged or cut off, again if it is called again.
   [[nodiscard]] std::size_t read(std::span<char> buffer);
 
-  /// The first bytes of what read() will give, up to `bytes` of them (fewer only if the input is
-  /// shorter), which stay to be read. Call it before read(), once. Throws as read() does.
+  /// The first bytes of what read() will give, up to `bytes` of them (fewer only if there are no
+  /// more, or none before an error), which stay to be read. Call it before read(), once. Throws as
+  /// read() does.
   [[nodiscard]] std::string_view peek(std::size_t bytes);
 
   /// The same as read() from byte `offset` on, for sources of known size: several threads may call
@@ -44,8 +47,8 @@ class ByteSource {
   /// The number of bytes where that is known: regular files without compression.
   [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
 
-  /// Up to which byte the file was read so far, of a compressed regular file up to which compressed
-  /// one: to show how far reading is. From any thread.
+  /// Up to which byte the file was read so far, of what is compressed up to which compressed one:
+  /// to show how far reading is. From any thread.
   [[nodiscard]] std::uint64_t bytes_taken() const;
 
   /// What bytes_taken() is at the end, where that is known: for regular files.

@@ -16,6 +16,7 @@
 #include "gpu/device_reader.hpp"
 #include "io/line_blocks.hpp"
 #include "tests/both_readers.hpp"
+#include "tests/compressed_samples.hpp"
 #include "tests/text_samples.hpp"
 
 namespace pagerank::tests {
@@ -73,6 +74,14 @@ TEST_CASE_TEMPLATE(
         readers.check({.threads = 4, .block_bytes = block_bytes}, random() % 4 == 0);
       }
     }
+  }
+}
+
+TEST_CASE_TEMPLATE("the GPU's reader too reports a bad line before damage, and else the damage",
+                   Readers, DeviceReaders, DeviceEdgeListReaders) {
+  if (!has_gpu()) return;
+  for (const TextBeforeDamage& sample : texts_before_damage<Readers>()) {
+    check_bad_ends<Readers>(sample, {7, 1 << 20}, {4});
   }
 }
 
