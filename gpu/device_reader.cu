@@ -18,7 +18,7 @@ namespace pagerank::gpu {
 namespace {
 
 /// Blocks in the ring: enough for those that travel, that are parsed, and for each reader one. Of
-/// 32 to 96 the bus was busiest with this many.
+/// 32 to 80 the bus was busiest with this many.
 constexpr std::size_t ring_buffers = 64;
 
 /// Page-locks memory of the host, so that it travels at the bus's speed.

@@ -27,7 +27,7 @@ class DeviceMatrix {
   [[nodiscard]] std::uint64_t dangling_count() const;
   [[nodiscard]] bool weighted() const;
 
-  /// The same matrix in main memory.
+  /// The same matrix in main memory. Throws CudaError.
   [[nodiscard]] TransitionMatrix download() const;
 
   /// For an Engine, which takes them over; nothing can be asked after that.
@@ -49,7 +49,8 @@ struct DeviceReaderOptions {
 class DeviceReader {
  public:
   /// Threads begin to read at once: whatever comes before read() goes on beside that. The source
-  /// outlives this. Throws NotCompiled.
+  /// outlives this. Throws NotCompiled, std::bad_alloc, and std::system_error if there are no
+  /// threads at all.
   DeviceReader(EntrySource& source, const DeviceReaderOptions& options);
   ~DeviceReader();
   DeviceReader(const DeviceReader&) = delete;
@@ -67,10 +68,10 @@ class DeviceReader {
   /// Of read(), from when there was a parser until it had parsed all text: text was on its way to
   /// the device then.
   [[nodiscard]] double stream_seconds() const;
-  [[nodiscard]] EdgeList download_edges(SourceIndex source_index) const;
-  [[nodiscard]] NodeLabels take_labels();  ///< Once.
+  [[nodiscard]] EdgeList download_edges(SourceIndex source_index) const;  ///< Throws CudaError.
+  [[nodiscard]] NodeLabels take_labels();                                 ///< Once.
 
-  /// Step two, once: the same bits as TransitionMatrixBuilder's.
+  /// Step two, once: the same bits as TransitionMatrixBuilder's. Throws OutOfMemory and CudaError.
   [[nodiscard]] DeviceMatrix build(SourceIndex source_index);
 
  private:

@@ -25,7 +25,7 @@ class ChunkParser {
   [[nodiscard]] virtual std::size_t most_blocks() const = 0;
 
   /// Begins with a chunk, made of texts whose lines all end with a newline. Texts stay where they
-  /// are until finish_oldest().
+  /// are until finish_oldest(). Throws OutOfMemory.
   virtual void submit(std::span<const std::string_view> texts) = 0;
 
   /// A line with what should be an entry, which this parser does not know.
@@ -54,7 +54,8 @@ class ChunkParser {
 
 /// Hands all text from the ring to the parser; returns the number of entries. Lines that the parser
 /// does not know are parsed here, by `threads`. Where anything is wrong the source is asked, which
-/// throws: the same errors as its own reader's.
+/// throws: the same errors as its own reader's. Throws what the parser throws, too, once all text
+/// that it took before is found to be right.
 std::uint64_t read_entries(EntrySource& source, TextRing& ring, ChunkParser& parser, int threads);
 
 }  // namespace pagerank::gpu
