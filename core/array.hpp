@@ -36,4 +36,11 @@ class UndefinedInitAllocator : public std::allocator<T> {
 template <class T>
 using Array = std::vector<T, UndefinedInitAllocator<T>>;
 
+/// Frees a std::vector's elements and their memory, which `vector = {}` would keep: that assigns a
+/// list of no elements.
+template <class Vector>
+void free_memory(Vector& vector) {
+  Vector().swap(vector);
+}
+
 }  // namespace pagerank

@@ -24,7 +24,7 @@ class ScratchMemory {
   /// At least `bytes`, undefined; what lay here before is lost if it grows.
   void reserve(std::size_t bytes) {
     if (bytes <= size()) return;
-    memory_ = {};  // before the new one is there
+    free_memory(memory_);  // before the new one is there
     memory_.resize((bytes + line + sizeof(NodeId) - 1) / sizeof(NodeId));
     advise_huge_pages(std::span(memory_));
   }

@@ -224,19 +224,23 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
       distribute_by_target<wide, weighted>(bin, scratch, matrix, dangling[bin], table);
     }
   });
+  free_memory(pieces_);
+  free_memory(first_.high);
+  matrix.dangling.reserve(std::accumulate(
+      dangling.begin(), dangling.end(), std::size_t{0},
+      [](std::size_t count, const std::vector<NodeId>& nodes) { return count + nodes.size(); }));
   for (const std::vector<NodeId>& nodes : dangling) {
     matrix.dangling.insert(matrix.dangling.end(), nodes.begin(), nodes.end());
   }
-  pieces_ = {};
-  first_.high = {};
+  free_memory(dangling);
 
   // What the links were gathered from is no longer needed: the matrix goes there.
   static_assert(std::is_same_v<NodeId, std::uint32_t>);
   in_links.column_indices = std::move(first_.low);
   in_links.values = std::move(first_.weights);
   if (in_links.column_indices.capacity() < links) {  // nothing worth copying
-    in_links.column_indices = {};
-    in_links.values = {};
+    free_memory(in_links.column_indices);
+    free_memory(in_links.values);
   }
   in_links.column_indices.resize(links);
   in_links.values.resize(weighted ? links : 0);

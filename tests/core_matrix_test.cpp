@@ -12,6 +12,13 @@
 namespace pagerank::tests {
 TEST_SUITE_BEGIN("core");
 
+TEST_CASE("what is freed of a vector is its memory, not only its elements") {
+  Array<NodeId> array(1000);
+  free_memory(array);
+  CHECK(array.empty());
+  CHECK(array.capacity() == 0);
+}
+
 namespace {
 
 EdgeList random_graph(NodeId nodes, std::size_t entries, bool weighted, unsigned seed) {
