@@ -100,6 +100,18 @@ std::uint64_t unmix(std::uint64_t x) {
   return x ^ x >> 33;
 }
 
+/// A label, in 12 bytes with a number beside it.
+struct LabelAndNumber {
+  std::uint32_t low, high, number;
+
+  LabelAndNumber() = default;
+  LabelAndNumber(std::uint64_t label, std::uint32_t with)
+      : low(static_cast<std::uint32_t>(label)),
+        high(static_cast<std::uint32_t>(label >> 32)),
+        number(with) {}
+  [[nodiscard]] std::uint64_t label() const { return low | std::uint64_t{high} << 32; }
+};
+
 /// Some distinct labels, each with a place: 0, 1, ... in the order in which they came. Open
 /// addressing with linear probing. Labels are given mixed.
 class LabelTable {
@@ -112,8 +124,8 @@ class LabelTable {
   /// The place of a label, which is a new one if it was not there.
   std::uint32_t place_of(std::uint64_t mixed) {
     std::size_t slot = mixed & mask();
-    for (; slots_[slot].end != 0; slot = (slot + 1) & mask()) {
-      if (slots_[slot].mixed == mixed) return slots_[slot].end - 1;
+    for (; slots_[slot].number != 0; slot = (slot + 1) & mask()) {
+      if (slots_[slot].label() == mixed) return slots_[slot].number - 1;
     }
     if (size_ >> place_bits != 0) throw std::length_error("more nodes than can be held");
     slots_[slot] = {mixed, ++size_};
@@ -127,34 +139,31 @@ class LabelTable {
   /// Calls visit(mixed label, place) for each and forgets them.
   template <class Visit>
   void take(Visit visit) {
-    for (const Slot& slot : slots_) {
-      if (slot.end != 0) visit(slot.mixed, slot.end - 1);
+    for (const LabelAndNumber& slot : slots_) {
+      if (slot.number != 0) visit(slot.label(), slot.number - 1);
     }
-    slots_ = {};
+    free_memory(slots_);
   }
 
   std::mutex mutex;
 
  private:
-  struct Slot {
-    std::uint64_t mixed = 0;
-    std::uint32_t end = 0;  ///< One more than the label's place; 0: free.
-  };
-
   [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
 
   void grow() {
-    std::vector<Slot> old(slots_.size() * 2);
+    PageArray<LabelAndNumber> old(slots_.size() * 2, free_slot);
     old.swap(slots_);
-    for (const Slot& moved : old) {
-      if (moved.end == 0) continue;
-      std::size_t slot = moved.mixed & mask();
-      while (slots_[slot].end != 0) slot = (slot + 1) & mask();
+    for (const LabelAndNumber& moved : old) {
+      if (moved.number == 0) continue;
+      std::size_t slot = moved.label() & mask();
+      while (slots_[slot].number != 0) slot = (slot + 1) & mask();
       slots_[slot] = moved;
     }
   }
 
-  std::vector<Slot> slots_ = std::vector<Slot>(64);
+  inline static const LabelAndNumber free_slot{0, 0};
+  /// Mixed labels, each with one more than its place.
+  PageArray<LabelAndNumber> slots_ = PageArray<LabelAndNumber>(64, free_slot);
   std::uint32_t size_ = 0;
 };
 
@@ -165,15 +174,9 @@ std::size_t table_of(std::uint64_t mixed) {
   return mixed >> 56;
 }
 
-/// Elements that are sorted together.
-struct LabelAndPlace {
-  std::uint64_t label;
-  std::uint32_t place;
-};
-
 /// Sorts by label: a counting sort a digit, from the lowest on, leaving out digits that all have in
 /// common.
-void sort_by_label(Array<LabelAndPlace>& elements, int threads) {
+void sort_by_label(Array<LabelAndNumber>& elements, int threads) {
   constexpr int digit_bits = 11;
   constexpr std::size_t digits = std::size_t{1} << digit_bits;
   const std::size_t n = elements.size();
@@ -184,21 +187,25 @@ void sort_by_label(Array<LabelAndPlace>& elements, int threads) {
     for (std::size_t i = n * chunk / chunks; i < end; ++i) visit(elements[i]);
   };
   std::uint64_t differing = 0;
-  for (const LabelAndPlace& element : elements) differing |= element.label ^ elements[0].label;
-  Array<LabelAndPlace> sorted(n);
+  for (const LabelAndNumber& element : elements) {
+    differing |= element.label() ^ elements[0].label();
+  }
+  Array<LabelAndNumber> sorted(n);
   for (int shift = 0; shift < 64; shift += digit_bits) {
     if ((differing >> shift & (digits - 1)) == 0) continue;
-    const auto digit = [shift](const LabelAndPlace& e) { return e.label >> shift & (digits - 1); };
+    const auto digit = [shift](const LabelAndNumber& e) {
+      return e.label() >> shift & (digits - 1);
+    };
     std::vector<std::vector<std::size_t>> next(chunks, std::vector<std::size_t>(digits, 0));
     parallel_for(chunks, threads, [&](std::size_t chunk) {
-      for_chunk(chunk, [&](const LabelAndPlace& e) { ++next[chunk][digit(e)]; });
+      for_chunk(chunk, [&](const LabelAndNumber& e) { ++next[chunk][digit(e)]; });
     });
     std::size_t begin = 0;
     for (std::size_t d = 0; d < digits; ++d) {
       for (auto& of_chunk : next) begin += std::exchange(of_chunk[d], begin);
     }
     parallel_for(chunks, threads, [&](std::size_t chunk) {
-      for_chunk(chunk, [&](const LabelAndPlace& e) { sorted[next[chunk][digit(e)]++] = e; });
+      for_chunk(chunk, [&](const LabelAndNumber& e) { sorted[next[chunk][digit(e)]++] = e; });
     });
     elements.swap(sorted);
   }
@@ -206,33 +213,106 @@ void sort_by_label(Array<LabelAndPlace>& elements, int threads) {
 
 }  // namespace
 
-void LabelledLinks::Ends::assign(std::span<const std::uint64_t> labels) {
-  low.resize(labels.size());
-  std::uint64_t any = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    low[i] = static_cast<std::uint32_t>(labels[i]);
-    any |= labels[i];
+/// The labels met so far. Each has a number of 32 bits: that of its table, and its place there.
+class LabelledLinks::Tables {
+ public:
+  /// Numbers the labels, label_at(0) .. label_at(count - 1), and writes their numbers to
+  /// *place_at(0) ... Several threads may call it at once; `piece` differs between them.
+  template <class LabelAt, class PlaceAt>
+  void number(std::size_t piece, std::size_t count, LabelAt label_at, PlaceAt place_at) {
+    Array<std::uint64_t> mixed(count), sorted(count);
+    Array<std::uint32_t*> where(count);  // the places of `sorted`
+    std::array<std::uint32_t, table_count + 1> begin{};
+    for (std::size_t i = 0; i < count; ++i) {
+      mixed[i] = mix(label_at(i));
+      ++begin[table_of(mixed[i]) + 1];
+    }
+    for (std::size_t t = 0; t < table_count; ++t) begin[t + 1] += begin[t];
+    std::array<std::uint32_t, table_count + 1> next = begin;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t slot = next[table_of(mixed[i])]++;
+      sorted[slot] = mixed[i];
+      where[slot] = place_at(i);
+    }
+    constexpr std::uint32_t ahead = 16;
+    for (std::size_t k = 0; k < table_count; ++k) {
+      const std::size_t t = (k + piece * 29) % table_count;  // threads begin at different ones
+      const std::uint32_t end = begin[t + 1];
+      if (begin[t] == end) continue;
+      LabelTable& table = tables_[t];
+      const std::lock_guard lock(table.mutex);
+      for (std::uint32_t i = begin[t]; i < std::min(begin[t] + ahead, end); ++i) {
+        table.prefetch(sorted[i]);
+      }
+      for (std::uint32_t i = begin[t]; i < end; ++i) {
+        if (i + ahead < end) table.prefetch(sorted[i + ahead]);
+        *where[i] =
+            static_cast<std::uint32_t>(t << LabelTable::place_bits | table.place_of(sorted[i]));
+      }
+    }
   }
-  if (any >> 32 == 0) return;
-  high.resize(labels.size());
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    high[i] = static_cast<std::uint32_t>(labels[i] >> 32);
+
+  /// Once all have been met: how many come before each table's in one row of all.
+  [[nodiscard]] std::array<std::uint64_t, table_count + 1> firsts() const {
+    std::array<std::uint64_t, table_count + 1> first{};
+    for (std::size_t t = 0; t < table_count; ++t) first[t + 1] = first[t] + tables_[t].size();
+    return first;
   }
+
+  /// All labels, ascending, each with its place in that row; forgets them.
+  [[nodiscard]] Array<LabelAndNumber> take_sorted(
+      const std::array<std::uint64_t, table_count + 1>& first, int threads) {
+    Array<LabelAndNumber> sorted(first[table_count]);
+    parallel_for(table_count, threads, [&](std::size_t t) {
+      tables_[t].take([&](std::uint64_t mixed, std::uint32_t place) {
+        const std::uint64_t in_row = first[t] + place;
+        sorted[in_row] = {unmix(mixed), static_cast<std::uint32_t>(in_row)};
+      });
+    });
+    sort_by_label(sorted, threads);
+    return sorted;
+  }
+
+ private:
+  std::array<LabelTable, table_count> tables_;
+};
+
+LabelledLinks::LabelledLinks() = default;
+LabelledLinks::~LabelledLinks() = default;
+
+LabelledLinks::Tables& LabelledLinks::tables() {
+  const std::lock_guard lock(mutex_);
+  if (!tables_) tables_ = std::make_unique<Tables>();
+  return *tables_;
 }
 
 void LabelledLinks::add(std::size_t piece, std::span<const std::uint64_t> sources,
                         std::span<const std::uint64_t> targets, std::span<const double> weights) {
   if (sources.empty()) return;  // comments, perhaps many of them
+  const std::size_t links = sources.size();
   Piece added;
-  added.sources.assign(sources);
-  added.targets.assign(targets);
-  added.weights.assign(weights.begin(), weights.end());
   added.least = added.most = sources[0];
   for (const auto& labels : {sources, targets}) {
     for (const std::uint64_t label : labels) {
       added.least = std::min(added.least, label);
       added.most = std::max(added.most, label);
     }
+  }
+  added.in_tables = (added.most - added.least) >> 32 != 0;
+  added.sources.resize(links);
+  added.targets.resize(links);
+  added.weights.assign(weights.begin(), weights.end());
+  if (added.in_tables) {
+    tables().number(
+        piece, 2 * links,
+        [&](std::size_t i) { return i < links ? sources[i] : targets[i - links]; },
+        [&](std::size_t i) { return i < links ? &added.sources[i] : &added.targets[i - links]; });
+  } else {
+    const auto distance = [least = added.least](std::uint64_t label) {
+      return static_cast<std::uint32_t>(label - least);
+    };
+    std::transform(sources.begin(), sources.end(), added.sources.begin(), distance);
+    std::transform(targets.begin(), targets.end(), added.targets.begin(), distance);
   }
   const std::lock_guard lock(mutex_);
   if (pieces_.size() <= piece) pieces_.resize(piece + 1);
@@ -241,7 +321,7 @@ void LabelledLinks::add(std::size_t piece, std::span<const std::uint64_t> source
 
 EdgeIndex LabelledLinks::link_count() const {
   EdgeIndex links = 0;
-  for (const Piece& piece : pieces_) links += piece.sources.low.size();
+  for (const Piece& piece : pieces_) links += piece.sources.size();
   return links;
 }
 
@@ -251,13 +331,13 @@ void LabelledLinks::number_nodes(int threads, std::uint64_t most_nodes) {
   if (links == 0) return;
   std::uint64_t least = UINT64_MAX, most = 0;
   for (const Piece& piece : pieces_) {
-    if (piece.sources.low.empty()) continue;
+    if (piece.sources.empty()) continue;
     least = std::min(least, piece.least);
     most = std::max(most, piece.most);
   }
   // The bits and their counts take 3/16 of a byte a value of the range.
   constexpr std::uint64_t values_a_link = 16, always = std::uint64_t{1} << 23;
-  if (most - least < links * values_a_link + always) {
+  if (!tables_ && most - least < links * values_a_link + always) {
     number_close_labels(least, most, threads, most_nodes);
   } else {
     number_any_labels(threads, most_nodes);
@@ -270,95 +350,63 @@ void LabelledLinks::set_labels(NodeLabels labels) {
   labels_ = counted_from_one ? NodeLabels() : std::move(labels);
 }
 
+template <class Body>
+void LabelledLinks::for_each_ends(int threads, Body body) {
+  parallel_for(pieces_.size(), threads, [&](std::size_t p) {
+    for (PageArray<std::uint32_t>* ends : {&pieces_[p].sources, &pieces_[p].targets}) {
+      body(*ends, pieces_[p]);
+    }
+  });
+}
+
 void LabelledLinks::number_close_labels(std::uint64_t least, std::uint64_t most, int threads,
                                         std::uint64_t most_nodes) {
   LabelBits bits(least, most);
-  parallel_for(pieces_.size(), threads, [&](std::size_t p) {
-    for (const Ends* ends : {&pieces_[p].sources, &pieces_[p].targets}) {
-      for (std::size_t i = 0; i < ends->low.size(); ++i) bits.mark(ends->label(i));
-    }
+  for_each_ends(threads, [&](PageArray<std::uint32_t>& ends, const Piece& piece) {
+    for (const std::uint32_t distance : ends) bits.mark(piece.least + distance);
   });
   NodeLabels labels = bits.count(threads, most_nodes);
   const bool all = labels.size() - 1 == most - least;
-  parallel_for(pieces_.size(), threads, [&](std::size_t p) {
-    for (Ends* ends : {&pieces_[p].sources, &pieces_[p].targets}) {
-      for (std::size_t i = 0; i < ends->low.size(); ++i) {
-        const std::uint64_t label = ends->label(i);
-        ends->low[i] = all ? static_cast<NodeId>(label - least) : bits.number(label);
-      }
-      ends->high = {};
+  for_each_ends(threads, [&](PageArray<std::uint32_t>& ends, const Piece& piece) {
+    for (std::uint32_t& end : ends) {
+      const std::uint64_t label = piece.least + end;
+      end = all ? static_cast<NodeId>(label - least) : bits.number(label);
     }
   });
   set_labels(std::move(labels));
 }
 
 void LabelledLinks::number_any_labels(int threads, std::uint64_t most_nodes) {
-  // Each label becomes the number of its table and its place there, in 32 bits.
-  constexpr std::uint32_t place_mask = (std::uint32_t{1} << LabelTable::place_bits) - 1;
-  std::vector<LabelTable> tables(table_count);
+  Tables& tables = this->tables();
   parallel_for(pieces_.size(), threads, [&](std::size_t p) {
-    Ends &sources = pieces_[p].sources, &targets = pieces_[p].targets;
-    const std::size_t links = sources.low.size();
-    Array<std::uint64_t> mixed(2 * links), sorted(2 * links);
-    Array<std::uint32_t*> where(2 * links);  // the ends that `sorted` are of
-    std::array<std::uint32_t, table_count + 1> begin{};
-    for (std::size_t i = 0; i < 2 * links; ++i) {
-      mixed[i] = mix(i < links ? sources.label(i) : targets.label(i - links));
-      ++begin[table_of(mixed[i]) + 1];
-    }
-    for (std::size_t t = 0; t < table_count; ++t) begin[t + 1] += begin[t];
-    std::array<std::uint32_t, table_count + 1> next = begin;
-    for (std::size_t i = 0; i < 2 * links; ++i) {
-      const std::uint32_t slot = next[table_of(mixed[i])]++;
-      sorted[slot] = mixed[i];
-      where[slot] = i < links ? &sources.low[i] : &targets.low[i - links];
-    }
-    constexpr std::uint32_t ahead = 16;
-    for (std::size_t k = 0; k < table_count; ++k) {
-      const std::size_t t = (k + p * 29) % table_count;  // threads begin at different ones
-      const std::uint32_t end = begin[t + 1];
-      if (begin[t] == end) continue;
-      const std::lock_guard lock(tables[t].mutex);
-      for (std::uint32_t i = begin[t]; i < std::min(begin[t] + ahead, end); ++i) {
-        tables[t].prefetch(sorted[i]);
-      }
-      for (std::uint32_t i = begin[t]; i < end; ++i) {
-        if (i + ahead < end) tables[t].prefetch(sorted[i + ahead]);
-        *where[i] =
-            static_cast<std::uint32_t>(t << LabelTable::place_bits | tables[t].place_of(sorted[i]));
-      }
-    }
-    sources.high = {};
-    targets.high = {};
+    Piece& piece = pieces_[p];
+    if (piece.in_tables) return;
+    const std::size_t links = piece.sources.size();
+    const auto end = [&](std::size_t i) {
+      return i < links ? &piece.sources[i] : &piece.targets[i - links];
+    };
+    tables.number(
+        p, 2 * links, [&](std::size_t i) { return piece.least + *end(i); }, end);
   });
-
-  std::array<std::uint64_t, table_count + 1> first{};  // of each table, in one row of all places
-  for (std::size_t t = 0; t < table_count; ++t) first[t + 1] = first[t] + tables[t].size();
+  const auto first = tables.firsts();
   const std::uint64_t nodes = first[table_count];
   require_node_count(nodes, most_nodes);
-  Array<LabelAndPlace> sorted(nodes);
-  parallel_for(table_count, threads, [&](std::size_t t) {
-    tables[t].take([&](std::uint64_t mixed, std::uint32_t place) {
-      const std::uint64_t in_row = first[t] + place;
-      sorted[in_row] = {unmix(mixed), static_cast<std::uint32_t>(in_row)};
-    });
-  });
-  sort_by_label(sorted, threads);
+  Array<LabelAndNumber> sorted = tables.take_sorted(first, threads);
+  tables_.reset();
   NodeLabels labels(nodes);
   Array<NodeId> number(nodes);
   parallel_for_blocks(static_cast<NodeId>(nodes), threads,
                       [&](std::size_t, NodeId begin, NodeId end) {
                         for (NodeId node = begin; node < end; ++node) {
-                          labels[node] = sorted[node].label;
-                          number[sorted[node].place] = node;
+                          labels[node] = sorted[node].label();
+                          number[sorted[node].number] = node;
                         }
                       });
-  sorted = {};
-  parallel_for(pieces_.size(), threads, [&](std::size_t p) {
-    for (Ends* ends : {&pieces_[p].sources, &pieces_[p].targets}) {
-      for (std::uint32_t& low : ends->low) {
-        low = number[first[low >> LabelTable::place_bits] + (low & place_mask)];
-      }
+  free_memory(sorted);
+  constexpr std::uint32_t place_mask = (std::uint32_t{1} << LabelTable::place_bits) - 1;
+  for_each_ends(threads, [&](PageArray<std::uint32_t>& ends, const Piece&) {
+    for (std::uint32_t& end : ends) {
+      end = number[first[end >> LabelTable::place_bits] + (end & place_mask)];
     }
   });
   set_labels(std::move(labels));
@@ -367,9 +415,9 @@ void LabelledLinks::number_any_labels(int threads, std::uint64_t most_nodes) {
 void LabelledLinks::move_into(TransitionMatrixBuilder& builder, int threads) {
   parallel_for(pieces_.size(), thread_count(threads), [&](std::size_t p) {
     const Piece piece = std::move(pieces_[p]);
-    builder.add(p, piece.sources.low, piece.targets.low, piece.weights);
+    builder.add(p, piece.sources, piece.targets, piece.weights);
   });
-  pieces_ = {};
+  free_memory(pieces_);
 }
 
 EdgeList LabelledLinks::take_edges() {
@@ -381,13 +429,13 @@ EdgeList LabelledLinks::take_edges() {
   for (Piece& piece : pieces_) {
     const auto append = [](auto& to, auto& from) {
       to.insert(to.end(), from.begin(), from.end());
-      from = {};
+      free_memory(from);
     };
-    append(edges.sources, piece.sources.low);
-    append(edges.targets, piece.targets.low);
+    append(edges.sources, piece.sources);
+    append(edges.targets, piece.targets);
     append(edges.weights, piece.weights);
   }
-  pieces_ = {};
+  free_memory(pieces_);
   return edges;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -30,16 +31,20 @@ void require_node_count(std::uint64_t nodes, std::uint64_t most_nodes = max_node
 /// Links between nodes that any 64-bit numbers name, collected piece by piece, from several
 /// threads. Once all are there the nodes that occur are numbered in order of their labels: so the
 /// numbers do not depend on who saw which label first, nor on the order of the links, and equal
-/// scores are ranked by label. 8 bytes a link (16 if some label of its piece is 2^32 or more), 8
-/// more with weights.
+/// scores are ranked by label. 8 bytes a link, 8 more with weights.
 ///
 /// Numbering takes two ways. Where labels lie close together (up to 16 times as many values in
 /// their range as there are links) those that occur are marked in an array of bits, and a node's
 /// number is the count of the bits before its own. Elsewhere each piece's labels are distributed
 /// over hash tables small enough for the cache, each distinct label gets a place in its table, and
-/// only the distinct ones are sorted (by radix).
+/// only the distinct ones are sorted (by radix). Which way it will be shows when all links are
+/// there; of a piece whose labels 32 bits do not tell apart, at once: places are what is kept of
+/// it.
 class LabelledLinks {
  public:
+  LabelledLinks();
+  ~LabelledLinks();
+
   /// Adds links, the `piece`th of the graph: as TransitionMatrixBuilder::add() has it, but for
   /// the labels.
   void add(std::size_t piece, std::span<const std::uint64_t> sources,
@@ -62,29 +67,28 @@ class LabelledLinks {
   [[nodiscard]] EdgeList take_edges();
 
  private:
-  /// Labels, their halves apart; once they are numbered, node ids in `low`.
-  struct Ends {
-    PageArray<std::uint32_t> low;
-    PageArray<std::uint32_t> high;  ///< Empty: all 0.
-
-    void assign(std::span<const std::uint64_t> labels);
-    [[nodiscard]] std::uint64_t label(std::size_t i) const {
-      return low[i] | (high.empty() ? 0 : std::uint64_t{high[i]} << 32);
-    }
-  };
+  /// Labels as their distances from the piece's least, or as places in the tables; once they are
+  /// numbered, node ids.
   struct Piece {
-    Ends sources, targets;
+    PageArray<std::uint32_t> sources, targets;
     PageArray<double> weights;
     std::uint64_t least = 0, most = 0;  ///< Labels.
+    bool in_tables = false;
   };
+  class Tables;
 
+  Tables& tables();
   void number_close_labels(std::uint64_t least, std::uint64_t most, int threads,
                            std::uint64_t most_nodes);
   void number_any_labels(int threads, std::uint64_t most_nodes);
+  /// Calls body(ends, piece) for the sources and the targets of every piece.
+  template <class Body>
+  void for_each_ends(int threads, Body body);
   void set_labels(NodeLabels labels);
 
-  std::mutex mutex_;  ///< Guards the vector, not its elements.
+  std::mutex mutex_;  ///< Guards the vector, not its elements, and the pointer.
   std::vector<Piece> pieces_;
+  std::unique_ptr<Tables> tables_;  ///< When first needed.
   NodeId node_count_ = 0;
   NodeLabels labels_;
 };

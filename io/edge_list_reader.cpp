@@ -38,16 +38,20 @@ EdgeIndex EdgeListReader::expected_links() const {
 
 void EdgeListReader::read_into(LabelledLinks& links, SourceIndex source_index) {
   BlockLedger ledger = text_.ledger();
-  text_.parse_blocks<std::uint64_t>(
-      ledger,
-      [this](std::string_view text, LinkEntries& entries) { parse_links(text, columns_, entries); },
-      [&](std::size_t block, const LinkEntries& entries) {
-        const bool by_row = source_index == SourceIndex::row;
-        links.add(block, by_row ? entries.first : entries.second,
-                  by_row ? entries.second : entries.first, entries.weights);
-      });
-  require_links(ledger);
-  name_too_many_nodes([&] { links.number_nodes(threads_); });
+  name_too_many_nodes([&] {
+    text_.parse_blocks<std::uint64_t>(
+        ledger,
+        [this](std::string_view text, LinkEntries& entries) {
+          parse_links(text, columns_, entries);
+        },
+        [&](std::size_t block, const LinkEntries& entries) {
+          const bool by_row = source_index == SourceIndex::row;
+          links.add(block, by_row ? entries.first : entries.second,
+                    by_row ? entries.second : entries.first, entries.weights);
+        });
+    require_links(ledger);
+    links.number_nodes(threads_);
+  });
 }
 
 void EdgeListReader::require_links(const BlockLedger& ledger) const {

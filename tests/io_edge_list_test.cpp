@@ -292,6 +292,24 @@ TEST_CASE("both ways of numbering give the same for any pieces and threads") {
   }
 }
 
+TEST_CASE("labels of a piece are told apart up to 2^32 from each other, and beyond") {
+  constexpr std::uint64_t far = std::uint64_t{1} << 32;
+  for (const std::uint64_t least : {std::uint64_t{0}, std::uint64_t{7}, far * 1000}) {
+    for (const std::uint64_t distance : {std::uint64_t{5}, far - 1, far, far + 1, far * 3 + 2}) {
+      CAPTURE(least);
+      CAPTURE(distance);
+      // In pieces of two links: the first one's labels lie close together, the second's do not.
+      const std::vector<std::uint64_t> sources = {least + 2, least + 1, least, least + distance};
+      const std::vector<std::uint64_t> targets = {least + 3, least + 2, least + distance, least};
+      const io::LabelledEdgeList graph = number(sources, targets, 2, 2);
+      const NodeLabels labels = {least, least + 1, least + 2, least + 3, least + distance};
+      CHECK(graph.labels == labels);
+      CHECK(graph.edges.sources == Array<NodeId>{2, 1, 0, 4});
+      CHECK(graph.edges.targets == Array<NodeId>{3, 2, 4, 0});
+    }
+  }
+}
+
 TEST_CASE("very many labels far apart are numbered in order") {
   std::vector<std::uint64_t> sources, targets;
   for (std::uint64_t i = 0; i < 400'000; ++i) {
