@@ -39,14 +39,15 @@ ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
   return {std::move(engine), "gpu", std::move(kernel), precision, ""};
 }
 
-ChosenEngine make_cpu_engine(const Options& options, TransitionMatrix matrix, std::string why) {
-  const Precision precision = cpu_precision(options, matrix);
-  const CpuEngineOptions engine_options{
+ChosenEngine make_cpu_engine(const Options& options, LoadedGraph& graph, std::string why) {
+  const Precision precision = cpu_precision(options, graph.matrix);
+  CpuEngineOptions engine_options{
       .threads = options.threads,
       .precision = precision,
-      .layout = cpu_layout(matrix, precision, available_host_memory())};
-  return {std::make_unique<CpuEngine>(std::move(matrix), engine_options), "cpu", "", precision,
-          std::move(why)};
+      .layout = cpu_layout(graph.matrix, precision, available_host_memory())};
+  if (!graph.labels.empty()) engine_options.sizes.blocked.bytes_a_node += sizeof(graph.labels[0]);
+  return {std::make_unique<CpuEngine>(std::move(graph.matrix), engine_options), "cpu", "",
+          precision, std::move(why)};
 }
 
 }  // namespace
@@ -81,19 +82,19 @@ ChosenEngine choose_engine(const Options& options, LoadedGraph& graph) {
     case EngineChoice::gpu:
       return make_gpu_engine(options, matrix);
     case EngineChoice::cpu:
-      return make_cpu_engine(options, std::move(matrix), "");
+      return make_cpu_engine(options, graph, "");
     case EngineChoice::automatic:
       break;
   }
   if (std::string reason = gpu::unavailable_reason(options.device); !reason.empty()) {
-    return make_cpu_engine(options, std::move(matrix), std::move(reason));
+    return make_cpu_engine(options, graph, std::move(reason));
   }
   try {
     return make_gpu_engine(options, matrix);
   } catch (const gpu::NoDevice& error) {
-    return make_cpu_engine(options, std::move(matrix), error.what());
+    return make_cpu_engine(options, graph, error.what());
   } catch (const OutOfMemory& error) {
-    return make_cpu_engine(options, std::move(matrix), error.what());
+    return make_cpu_engine(options, graph, error.what());
   }
 }
 

@@ -21,8 +21,11 @@ struct BlockedSizes {
   EdgeIndex block_links = 1 << 19;
   std::uint32_t least_rows = 64;
   /// Bytes of the partial sums of a group of row blocks, about: what is held of them at a time. 0:
-  /// as the ids of the matrix's links take, whose memory they may have once it is laid out.
+  /// as the ids of the matrix's links take, whose memory they may have once it is laid out, but of
+  /// graphs with few links a node some less, so that a solve takes at most 2.4 times the matrix.
   std::size_t group_bytes = 0;
+  /// What that reckons with beside the links: the vectors of a solve, and what else is held then.
+  std::size_t bytes_a_node = 32;
   /// Links of a piece of work in the first pass, about.
   EdgeIndex task_links = 1 << 17;
   /// Partial sums of a group that take more bytes than this are written past the caches.

@@ -25,4 +25,18 @@ void advise_huge_pages([[maybe_unused]] std::span<T> array) {
 #endif
 }
 
+/// Lets the system have the memory of whole pages of an array back. Its elements are undefined
+/// then.
+template <class T>
+void give_back_pages([[maybe_unused]] std::span<T> array) {
+#if defined(__linux__)
+  constexpr std::uintptr_t page = std::uintptr_t{1} << 12;
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(array.data()) % page;
+  const std::size_t skipped = offset == 0 ? 0 : page - offset;
+  if (array.size_bytes() < skipped + page) return;
+  void* const first = reinterpret_cast<char*>(array.data()) + skipped;
+  (void)madvise(first, (array.size_bytes() - skipped) / page * page, MADV_DONTNEED);
+#endif
+}
+
 }  // namespace pagerank

@@ -103,6 +103,7 @@ void InLinkSums::lay_out(const BlockedSizes& sizes) {
   blocked_ = make_blocked_layout(links_, narrow_, sizes, team_);
   if (!exactly_blocked()) return;
   partials_ = ScratchMemory(links_.column_indices.take());
+  partials_.shrink(std::max(blocked_->sizes.group_bytes, bytes_of_partials()));
   links_ = {};
 }
 

@@ -87,6 +87,11 @@ class InLinkSums {
   [[nodiscard]] std::size_t count(bool in_blocked) {
     return in_blocked ? blocked_->blocks.size() : plain_rows().blocks().size();
   }
+  /// That are needed at least.
+  [[nodiscard]] std::size_t bytes_of_partials() const {
+    return std::max(blocked_->largest_group * (narrow_ ? sizeof(float) : sizeof(double)),
+                    blocked_->largest_block * sizeof(double));
+  }
   PlainRows& plain_rows() {
     if (!plain_) plain_.emplace(links_, plain_sizes_);
     return *plain_;
@@ -96,9 +101,7 @@ class InLinkSums {
   void for_each_blocked(const T* z, Body& body) {
     const BlockedLayout& layout = *blocked_;
     // Exact sums of floats' layout make do with the memory there is, some blocks at a time.
-    const EdgeIndex block_bytes = layout.largest_block * sizeof(double);
-    partials_.reserve(
-        std::max(layout.largest_group * (narrow_ ? sizeof(float) : sizeof(double)), block_bytes));
+    partials_.reserve(bytes_of_partials());
     const EdgeIndex most = partials_.size() / sizeof(T);
     for (const BlockedLayout::Group& group : layout.groups) {
       for (std::size_t first = group.first_block; first < group.last_block;) {

@@ -28,6 +28,13 @@ class ScratchMemory {
     memory_.resize((bytes + line + sizeof(NodeId) - 1) / sizeof(NodeId));
     advise_huge_pages(std::span(memory_));
   }
+  /// At most `bytes`, about: what lies behind them is lost, and its memory the system's again.
+  void shrink(std::size_t bytes) {
+    const std::size_t elements = (bytes + line + sizeof(NodeId) - 1) / sizeof(NodeId);
+    if (elements >= memory_.size()) return;
+    give_back_pages(std::span(memory_).subspan(elements));
+    memory_.resize(elements);
+  }
   [[nodiscard]] std::size_t size() const {
     const std::size_t bytes = memory_.size() * sizeof(NodeId);
     return bytes < line ? 0 : bytes - line;

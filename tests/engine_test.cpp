@@ -455,6 +455,32 @@ TEST_CASE("what a layout of its own takes of memory is known before it is made")
   }
 }
 
+TEST_CASE("partial sums of graphs with few links a node are held in parts") {
+  if (tested_engines() != "cpu") return;
+  constexpr std::uint64_t nodes = 1 << 18;
+  ThreadTeam team(2);
+  const auto layout_of = [&](std::uint64_t links_a_node, bool narrow, std::size_t bytes_a_node) {
+    const GraphRecipe recipe{
+        .kind = GraphKind::uniform, .nodes = nodes, .links = nodes * links_a_node};
+    return make_blocked_layout(make_transition_matrix(generate_graph(recipe)).in_links, narrow,
+                               {.window_bytes = 1 << 16, .bytes_a_node = bytes_a_node}, team);
+  };
+  const auto bytes_of = [](const BlockedLayout& layout, bool narrow) {
+    return (layout.sources.size() + layout.rows.size()) * sizeof(std::uint16_t) +
+           layout.largest_group * (narrow ? sizeof(float) : sizeof(double));
+  };
+  for (const bool narrow : {false, true}) {
+    CAPTURE(narrow);
+    const BlockedLayout dense = layout_of(16, narrow, 40);
+    CHECK(dense.groups.size() == (narrow ? 1 : 2));
+    const BlockedLayout sparse = layout_of(4, narrow, 32);
+    CHECK(bytes_of(sparse, narrow) + nodes * 32 <= (nodes * 4 * 4 + nodes * 8) * 5 / 2);
+    CHECK(layout_of(4, narrow, 0).groups.size() == (narrow ? 1 : 2));
+    // However little is left for them, they are not cut into very many.
+    CHECK(layout_of(2, narrow, 100).groups.size() <= 6);
+  }
+}
+
 TEST_CASE("the CPU engine uses a matrix's memory again if nobody else has it: the same bits") {
   if (tested_engines() != "cpu") return;
   const EdgeList edges = graph_of_row_lengths(20'000, {0, 1, 33, 5, 200}, 33);
