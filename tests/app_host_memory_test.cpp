@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -10,36 +11,109 @@
 namespace pagerank::tests {
 TEST_SUITE_BEGIN("app");
 
+namespace {
+
 /// What does not grow with the graph.
 constexpr std::uint64_t buffers = 4 << 20;
+/// And of edge lists: the labels of the piece that is being numbered.
+constexpr std::uint64_t label_buffers = 4 << 20;
+
+/// Bytes of resident memory at the peak of a run. "-" is what lies in `input`.
+std::uint64_t peak_of(const std::string& graph, const std::string& input = "/dev/null") {
+  const RunResult run =
+      run_program_on("pagerank", {graph, "--engine", "cpu", "--top", "0", "--threads", "1"}, input);
+  CHECK(run.status == 0);
+  return run.peak_bytes;
+}
+
+/// The same of a graph of a few nodes.
+std::uint64_t peak_without_graph() {
+  return peak_of(data("karate.mtx"));
+}
+
+/// Bytes of the graph's matrix in CSR form.
+std::uint64_t bytes_of_matrix(const std::string& file) {
+  const nlohmann::json graph = report_of({file, "--engine", "cpu", "--tolerance", "1"})["graph"];
+  return (graph["weighted"].get<bool>() ? graph["links"].get<std::uint64_t>() * 12
+                                        : graph["entries"].get<std::uint64_t>() * 4) +
+         graph["nodes"].get<std::uint64_t>() * 8;
+}
+
+/// The entries of Matrix Market text as an edge list, in which node n is called n * factor modulo
+/// 2^64.
+std::string as_edge_list(const std::string& matrix, std::uint64_t factor) {
+  std::string edges;
+  edges.reserve(matrix.size() * 4);
+  std::size_t at = matrix.find('\n') + 1;
+  while (matrix[at] == '%') at = matrix.find('\n', at) + 1;
+  at = matrix.find('\n', at) + 1;  // behind the sizes
+  while (at < matrix.size()) {
+    char* rest = nullptr;
+    const std::uint64_t row = std::strtoull(matrix.data() + at, &rest, 10);
+    const std::uint64_t column = std::strtoull(rest, &rest, 10);
+    const std::size_t end = matrix.find('\n', at);
+    edges += std::to_string(row * factor) + '\t' + std::to_string(column * factor);
+    const auto parsed = static_cast<std::size_t>(rest - matrix.data());
+    edges.append(matrix, parsed, end + 1 - parsed);  // a weight, perhaps
+    at = end + 1;
+  }
+  return edges;
+}
+
+}  // namespace
 
 TEST_CASE("a run takes at most 2.5 times the matrix, from a file, a compressed one and a stream") {
   if (!measure_memory) return;
   const TemporaryDirectory files;
   const std::string file = (files / "g.mtx").string(), compressed = (files / "g.mtx.gz").string();
-  const auto peak_of = [&](const std::string& graph) {
-    const RunResult run = run_program_on(
-        "pagerank", {graph, "--engine", "cpu", "--top", "0", "--threads", "1"}, file);
-    CHECK(run.status == 0);
-    return run.peak_bytes;
-  };
-  write_file(file, read_file(data("karate.mtx")));
-  const std::uint64_t program = peak_of(file);
+  const std::uint64_t program = peak_without_graph();
   for (const bool weighted : {false, true}) {
     CAPTURE(weighted);
     const std::string recipe = std::string("rmat:18x16") + (weighted ? ":weighted" : "");
     REQUIRE(run_program("pagerank-bench", {"--write", file, recipe}).status == 0);
     write_gzip_file(compressed, read_file(file));
-    const nlohmann::json graph = report_of({file, "--engine", "cpu"})["graph"];
-    const std::uint64_t matrix = (weighted ? graph["links"].get<std::uint64_t>() * 12
-                                           : graph["entries"].get<std::uint64_t>() * 4) +
-                                 graph["nodes"].get<std::uint64_t>() * 8;
+    const std::uint64_t matrix = bytes_of_matrix(file);
     for (const std::string& read : {file, compressed, std::string("-")}) {
       CAPTURE(read);
-      const std::uint64_t peak = peak_of(read);
+      const std::uint64_t peak = peak_of(read, file);
       CHECK(peak > program + matrix);
       CHECK(peak - program <= matrix * 5 / 2 + buffers);
     }
+  }
+}
+
+TEST_CASE("so does one from an edge list, with ids of 32 bits and of 64") {
+  if (!measure_memory) return;
+  const TemporaryDirectory files;
+  const std::string file = (files / "g.mtx").string(), edges = (files / "g.txt").string();
+  const std::uint64_t program = peak_without_graph();
+  for (const bool weighted : {false, true}) {
+    CAPTURE(weighted);
+    const std::string recipe = std::string("rmat:18x16") + (weighted ? ":weighted" : "");
+    REQUIRE(run_program("pagerank-bench", {"--write", file, recipe}).status == 0);
+    const std::string text = read_file(file);
+    for (const std::uint64_t factor :
+         {std::uint64_t{3}, std::uint64_t{9973}, std::uint64_t{0x9E3779B97F4A7C15}}) {
+      CAPTURE(factor);
+      write_file(edges, as_edge_list(text, factor));
+      const std::uint64_t matrix = bytes_of_matrix(edges), peak = peak_of(edges);
+      CHECK(peak > program + matrix);
+      CHECK(peak - program <= matrix * 5 / 2 + buffers + label_buffers);
+    }
+  }
+}
+
+TEST_CASE("and one of a graph with few links a node, in a layout of its own") {
+  if (!measure_memory) return;
+  const TemporaryDirectory files;
+  const std::string file = (files / "g.mtx").string();
+  const std::uint64_t program = peak_without_graph();
+  for (const char* const recipe : {"uniform:21x4", "rmat:22x4"}) {
+    CAPTURE(recipe);
+    REQUIRE(run_program("pagerank-bench", {"--write", file, recipe}).status == 0);
+    const std::uint64_t matrix = bytes_of_matrix(file), peak = peak_of(file);
+    CHECK(peak > program + matrix);
+    CHECK(peak - program <= matrix * 5 / 2 + buffers);
   }
 }
 
