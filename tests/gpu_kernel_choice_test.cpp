@@ -188,6 +188,15 @@ TEST_CASE("neighbourhoods are seen whatever the nodes' numbers") {
   CHECK(mixing(generated(GraphKind::web, 18, true)) == doctest::Approx(0.85).epsilon(0.1));
 }
 
+TEST_CASE("what is seen of neighbourhoods does not depend on the threads that look") {
+  const TransitionMatrix web = generated(GraphKind::web, 18, true);
+  const double by_one = mixing_of_neighbourhoods(HostSampler(web), 16, 1);
+  CHECK(by_one > 0);
+  for (const int threads : {2, 3, 8}) {
+    CHECK(mixing_of_neighbourhoods(HostSampler(web), 16, threads) == by_one);
+  }
+}
+
 TEST_CASE("neither hubs nor chance are taken for neighbourhoods") {
   for (const GraphKind kind : {GraphKind::uniform, GraphKind::rmat, GraphKind::power_law}) {
     for (const int scale : {10, 14, 18, 20}) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,9 +13,12 @@
 #include <vector>
 
 #include "app/text_source.hpp"
+#include "core/graph_generator.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/device_reader.hpp"
+#include "gpu/pagerank.hpp"
 #include "io/line_blocks.hpp"
+#include "io/matrix_market_writer.hpp"
 #include "tests/both_readers.hpp"
 #include "tests/compressed_samples.hpp"
 #include "tests/text_samples.hpp"
@@ -332,6 +336,30 @@ TEST_CASE("the matrix that the GPU builds of an edge list is that of the simple 
       CHECK(same_bits(device.take_labels(), simple.labels));
     }
   }
+}
+
+TEST_CASE("a matrix on the GPU is looked at as one on the host: the same kernel is chosen") {
+  if (!has_gpu()) return;
+  const TemporaryDirectory files;
+  const std::string path = (files / "graph").string();
+  const auto chosen = [&](GraphKind kind, EdgeIndex links) {
+    const EdgeList edges = generate_graph(
+        {.kind = kind, .nodes = 1 << 20, .links = links, .seed = 9, .scramble = true});
+    std::ofstream file(path);
+    io::write_matrix_market(file, edges);
+    file.close();
+    // What slow mixing decides, so that all that can be looked at is.
+    const gpu::EngineOptions options{.expected = {.alpha = 0.99, .tolerance = 1e-8},
+                                     .precision = Precision::mixed};
+    const gpu::Engine of_host(make_transition_matrix(edges), options);
+    io::ByteSource source(path);
+    DeviceReading<io::MatrixMarketReader> reading(source);
+    const gpu::Engine of_device(reading.device.build(SourceIndex::row), options);
+    CHECK(of_device.kernel() == of_host.kernel());
+    return std::string(of_device.kernel());
+  };
+  CHECK(chosen(GraphKind::web, 1 << 24) == "blocked");
+  CHECK(chosen(GraphKind::uniform, 1 << 23) == "balanced");
 }
 
 TEST_SUITE_END();
