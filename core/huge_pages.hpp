@@ -6,6 +6,7 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace pagerank {
@@ -30,7 +31,7 @@ void advise_huge_pages([[maybe_unused]] std::span<T> array) {
 template <class T>
 void give_back_pages([[maybe_unused]] std::span<T> array) {
 #if defined(__linux__)
-  constexpr std::uintptr_t page = std::uintptr_t{1} << 12;
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(array.data()) % page;
   const std::size_t skipped = offset == 0 ? 0 : page - offset;
   if (array.size_bytes() < skipped + page) return;

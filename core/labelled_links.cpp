@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -224,7 +225,7 @@ class LabelledLinks::Tables {
     Array<std::uint32_t*> where(count);  // the places of `sorted`
     std::array<std::uint32_t, table_count + 1> begin{};
     for (std::size_t i = 0; i < count; ++i) {
-      mixed[i] = mix(label_at(i));
+      mixed[i] = mix(label_at(i) ^ key_);
       ++begin[table_of(mixed[i]) + 1];
     }
     for (std::size_t t = 0; t < table_count; ++t) begin[t + 1] += begin[t];
@@ -266,7 +267,7 @@ class LabelledLinks::Tables {
     parallel_for(table_count, threads, [&](std::size_t t) {
       tables_[t].take([&](std::uint64_t mixed, std::uint32_t place) {
         const std::uint64_t in_row = first[t] + place;
-        sorted[in_row] = {unmix(mixed), static_cast<std::uint32_t>(in_row)};
+        sorted[in_row] = {unmix(mixed) ^ key_, static_cast<std::uint32_t>(in_row)};
       });
     });
     sort_by_label(sorted, threads);
@@ -274,6 +275,14 @@ class LabelledLinks::Tables {
   }
 
  private:
+  [[nodiscard]] static std::uint64_t random_key() {
+    std::random_device random;
+    return std::uint64_t{random()} << 32 | random();
+  }
+
+  /// Nobody can name nodes so that they fall into one table, or slots side by side. What nodes are
+  /// numbered does not depend on it.
+  const std::uint64_t key_ = random_key();
   std::array<LabelTable, table_count> tables_;
 };
 

@@ -46,7 +46,8 @@ class LabelledLinks {
   ~LabelledLinks();
 
   /// Adds links, the `piece`th of the graph: as TransitionMatrixBuilder::add() has it, but for
-  /// the labels.
+  /// the labels. Throws std::length_error if a table is full: each holds 2^24 labels, so that one
+  /// may be full a thousandth below max_node_count.
   void add(std::size_t piece, std::span<const std::uint64_t> sources,
            std::span<const std::uint64_t> targets, std::span<const double> weights);
 

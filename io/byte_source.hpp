@@ -33,7 +33,8 @@ class ByteSource {
   [[nodiscard]] std::string_view peek(std::size_t bytes);
 
   /// The same as read() from byte `offset` on, for sources of known size: several threads may call
-  /// it at once, and it does not move what read() reads next.
+  /// it at once, and it does not move what read() reads next. Throws InputError if it fails,
+  /// whatever came before that.
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> buffer) const;
 
   /// From any thread: read() reads nothing more, and who waits in it for bytes that may never come

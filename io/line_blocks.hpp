@@ -52,7 +52,8 @@ class LineBlocks {
   static constexpr std::size_t buffer_bytes = longest_line;
 
   /// Reads the next block into buffer_of(its index), which may wait for a buffer and is asked at
-  /// the end too. Nothing at the end. Where reading fails, whole lines before that come first.
+  /// the end too. Nothing at the end. Where reading fails, whole lines before that come first,
+  /// but of a plain file those of blocks before.
   using BufferOf = std::function<std::span<char>(std::size_t index)>;
   [[nodiscard]] std::optional<LineBlock> next(const BufferOf& buffer_of);
 

@@ -15,8 +15,8 @@ namespace {
 
 /// What does not grow with the graph.
 constexpr std::uint64_t buffers = 4 << 20;
-/// And of edge lists: the labels of the piece that is being numbered.
-constexpr std::uint64_t label_buffers = 4 << 20;
+/// And of edge lists: what the heap keeps of the arrays in which a piece's labels were looked up.
+constexpr std::uint64_t label_buffers = 8 << 20;
 
 /// Bytes of resident memory at the peak of a run. "-" is what lies in `input`.
 std::uint64_t peak_of(const std::string& graph, const std::string& input = "/dev/null") {

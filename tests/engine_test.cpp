@@ -479,6 +479,17 @@ TEST_CASE("partial sums of graphs with few links a node are held in parts") {
     // However little is left for them, they are not cut into very many.
     CHECK(layout_of(2, narrow, 100).groups.size() <= 6);
   }
+  const TransitionMatrix matrix = make_transition_matrix(
+      generate_graph({.kind = GraphKind::uniform, .nodes = nodes, .links = nodes * 4}));
+  for (const Precision precision : {Precision::float64, Precision::mixed}) {
+    const auto scores_with = [&](std::size_t bytes_a_node) {
+      CpuEngineOptions options{.threads = 2, .precision = precision, .layout = CpuLayout::blocked};
+      options.sizes.blocked.window_bytes = 1 << 16;
+      options.sizes.blocked.bytes_a_node = bytes_a_node;
+      return CpuEngine(matrix, options).solve({}, {}).scores;
+    };
+    CHECK(scores_with(0) == scores_with(100));  // parts or not, the same bits
+  }
 }
 
 TEST_CASE("the CPU engine uses a matrix's memory again if nobody else has it: the same bits") {
