@@ -94,7 +94,7 @@ double mixing_of_neighbourhoods(const MatrixSampler& matrix, std::size_t starts,
     const auto start = static_cast<std::uint32_t>(walks.size() / walks_of_a_start);
     walks.insert(walks.end(), walks_of_a_start, Walk{.at = node, .from = node, .start = start});
   }
-  std::mt19937_64 random;  // NOLINT(cert-msc51-cpp): the same walks every time
+  std::mt19937_64 random;  // The same walks every time.
   std::array<std::vector<Walk>, last + 1> at_step;
   for (std::size_t step = 1; step <= last; ++step) {
     step_back(walks, matrix, random);
