@@ -168,7 +168,7 @@ TransitionMatrix groups(NodeId nodes, NodeId size) {
     for (int link = 0; link < 12; ++link) {
       const std::uint64_t drawn = random();
       const std::uint64_t target =
-          random() % 10 < 8 ? node / size * size + drawn % size : drawn % nodes;
+          random() % 10 < 8 ? std::uint64_t{node} / size * size + drawn % size : drawn % nodes;
       edges.sources.push_back(number(node));
       edges.targets.push_back(number(target));
     }
