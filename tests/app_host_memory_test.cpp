@@ -1,6 +1,7 @@
 // How much memory a whole run takes.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -28,7 +29,9 @@ std::uint64_t peak_of(const std::string& graph, const std::string& input = "/dev
 
 /// The same of a graph of a few nodes.
 std::uint64_t peak_without_graph() {
-  return peak_of(data("karate.mtx"));
+  std::uint64_t peak = 0;  // a run so short may end between two looks at it
+  for (int run = 0; run < 5; ++run) peak = std::max(peak, peak_of(data("karate.mtx")));
+  return peak;
 }
 
 /// Bytes of the graph's matrix in CSR form.
