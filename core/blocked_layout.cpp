@@ -28,12 +28,16 @@ void for_each_run(const CsrMatrix& links, NodeId row, int window_shift, Run run)
 }
 
 /// Of those that are held at a time: as many as the links' ids take, but of graphs with few links a
-/// node less, so that a whole solve takes no more than 2.4 times the matrix (0.1 are left to the
-/// program and to the system's pages), or as near to it as a few groups come.
+/// node less, so that a whole run takes no more than 2.5 times the matrix, or as near to it as a
+/// few groups come.
 std::size_t bytes_of_partial_sums(const CsrMatrix& links, bool narrow, const BlockedSizes& sizes) {
   const std::size_t ids = links.element_count() * sizeof(NodeId);
   if (!links.values.empty()) return ids;  // beside weights they are little
-  const std::size_t most = (ids + links.row_count() * sizeof(EdgeIndex)) * 12 / 5;
+  const std::size_t matrix = ids + links.row_count() * sizeof(EdgeIndex);
+  // The program, beside matrices that it does not outweigh; segments and what is left over of
+  // pages.
+  const std::size_t program = std::min(matrix / 10, std::size_t{12} << 20), rest = matrix / 20;
+  const std::size_t most = matrix * 5 / 2 - program - rest;
   const std::size_t layout = 2 * links.element_count() * sizeof(std::uint16_t);
   const std::size_t others = layout + links.row_count() * sizes.bytes_a_node;
   return std::clamp(most - std::min(most, others), ids / (narrow ? 4 : 2), ids);

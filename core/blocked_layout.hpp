@@ -22,10 +22,10 @@ struct BlockedSizes {
   std::uint32_t least_rows = 64;
   /// Bytes of the partial sums of a group of row blocks, about: what is held of them at a time. 0:
   /// as the ids of the matrix's links take, whose memory they may have once it is laid out, but of
-  /// graphs with few links a node some less, so that a solve takes at most 2.4 times the matrix.
+  /// graphs with few links a node some less, so that a run takes at most 2.5 times the matrix.
   std::size_t group_bytes = 0;
-  /// What that reckons with beside the links: the vectors of a solve, and what else is held then.
-  std::size_t bytes_a_node = 32;
+  /// What that reckons with beside the links: the vectors of a solve. Whoever holds more adds it.
+  std::size_t bytes_a_node = 24;
   /// Links of a piece of work in the first pass, about.
   EdgeIndex task_links = 1 << 17;
   /// Partial sums of a group that take more bytes than this are written past the caches.

@@ -10,6 +10,7 @@
 #include "core/compensated_sum.hpp"
 #include "core/convergence.hpp"
 #include "core/huge_pages.hpp"
+#include "core/out_weights.hpp"
 #include "core/scratch_memory.hpp"
 #include "core/threads.hpp"
 
@@ -45,6 +46,18 @@ Array<T> node_array(std::size_t nodes) {
   return array;
 }
 
+/// Whether halving what out-weights take is worth a division a node and iteration: that is where
+/// memory is the nodes' more than the links'.
+bool has_few_links(const CsrMatrix& links) {
+  return links.values.empty() && links.element_count() / 8 <= links.row_count();
+}
+
+/// Sizes that reckon with what else an engine holds.
+CpuSizes beside(std::size_t bytes, NodeId nodes, CpuSizes sizes) {
+  sizes.blocked.bytes_a_node += (bytes + nodes - 1) / nodes;
+  return sizes;
+}
+
 /// The graph as iterations in T want it. z = x / out-weight is what they gather.
 template <class T>
 class PreparedGraph {
@@ -53,10 +66,12 @@ class PreparedGraph {
       : nodes_(matrix.node_count()),
         mixed_(options.precision == Precision::mixed),
         team_(options.threads),
-        sums_(std::move(matrix.in_links), options.layout, std::is_same_v<T, float>, options.sizes,
-              team_),
-        inverse_out_weight_(std::move(matrix.inverse_out_weight)),
-        dangling_(std::move(matrix.dangling)) {}
+        out_weights_(std::move(matrix.inverse_out_weight), has_few_links(matrix.in_links), team_),
+        dangling_(std::move(matrix.dangling)),
+        sums_(
+            std::move(matrix.in_links), options.layout, std::is_same_v<T, float>,
+            beside(out_weights_.bytes() + dangling_.size() * sizeof(NodeId), nodes_, options.sizes),
+            team_) {}
 
   Solution solve(const Problem& problem, const SolveOptions& options) {
     require_no_dangling(dangling_, problem);
@@ -66,8 +81,9 @@ class PreparedGraph {
   }
 
   [[nodiscard]] std::uint64_t bytes_per_iteration() const {
-    // Reads x and 1 / out-weight, writes x and z; the sums count z as it is read.
-    return sums_.bytes(sizeof(T)) + (3 * sizeof(double) + sizeof(T)) * nodes_;
+    // Reads x and out-weights, writes x and z; the sums count z as it is read.
+    return sums_.bytes(sizeof(T)) + out_weights_.bytes() +
+           (2 * sizeof(double) + sizeof(T)) * nodes_;
   }
   [[nodiscard]] bool blocked() const { return sums_.blocked(); }
 
@@ -151,13 +167,12 @@ class PreparedGraph {
     void start(Array<X>& xs, Of of) {
       std::vector<double> masses((nodes_ + nodes_per_piece - 1) / nodes_per_piece);
       for_each_piece(graph_.team_, nodes_, [&](std::size_t p, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
+        graph_.out_weights_.for_each_inverse(begin, end, [&](std::size_t i, double inverse) {
           const double x = of(i);
-          const double inverse_weight = graph_.inverse_out_weight_[i];
           xs[i] = static_cast<X>(x);
-          z_[i] = static_cast<T>(x * inverse_weight);
-          masses[p] += inverse_weight > 0 ? 0 : x;
-        }
+          z_[i] = static_cast<T>(x * inverse);
+          masses[p] += inverse > 0 ? 0 : x;
+        });
       });
       dangling_mass_ = std::accumulate(masses.begin(), masses.end(), 0.0);
       z_is_current_ = true;
@@ -187,7 +202,7 @@ class PreparedGraph {
     /// what decides a last iteration.
     template <bool has_source>
     RowSums update(NodeId begin, NodeId end, const double* y, double base) {
-      constexpr NodeId rows_together = 256;
+      constexpr NodeId rows_together = OutWeights::at_once;
       RowSums sums;
       for (NodeId first = begin; first < end; first += std::min(rows_together, end - first)) {
         const NodeId last = first + std::min(rows_together, end - first);
@@ -203,7 +218,8 @@ class PreparedGraph {
       double change = 0, dangling_mass = 0;
       auto* const xs = current<has_source>().data() + begin;
       T* const zs = next_z_ + begin;
-      const double* const inverse_weights = graph_.inverse_out_weight_.data() + begin;
+      OutWeights::Few few;
+      const double* const inverse_weights = graph_.out_weights_.inverses(begin, end, few);
       const T* const sources = has_source ? residuals_.data() + begin : nullptr;
 #pragma omp simd reduction(+ : change, dangling_mass)
       for (NodeId i = 0; i < end - begin; ++i) {
@@ -263,9 +279,8 @@ class PreparedGraph {
       } else {
         auto* const z = z_memory_.as<double>();
         for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) {
-            z[i] = x_[i] * graph_.inverse_out_weight_[i];
-          }
+          graph_.out_weights_.for_each_inverse(
+              begin, end, [&](std::size_t i, double inverse) { z[i] = x_[i] * inverse; });
         });
         z_is_current_ = false;
         return z;
@@ -311,9 +326,9 @@ class PreparedGraph {
   NodeId nodes_;
   bool mixed_;
   ThreadTeam team_;
-  InLinkSums sums_;
-  SharedArray<double> inverse_out_weight_;
+  OutWeights out_weights_;
   std::vector<NodeId> dangling_;
+  InLinkSums sums_;
 };
 
 }  // namespace
