@@ -14,7 +14,7 @@ namespace {
 constexpr double picture_width = 1180;
 constexpr double title_height = 76;    ///< Above the charts of a table.
 constexpr double caption_height = 66;  ///< Below them: ticks, axis titles, room to the next table.
-constexpr double bars_left = 206, bars_right = 500, value_room = 76;
+constexpr double bars_left = 206, bars_right = 500;
 constexpr double roofline_left = 676, roofline_right = 1150;
 constexpr double row_height = 21, tallest_row = 32, least_roofline_height = 330;
 constexpr double label_height = 14;
