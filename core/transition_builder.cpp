@@ -100,19 +100,18 @@ int TransitionMatrixBuilder::node_bits_of(const Shape& shape) {
 
 int TransitionMatrixBuilder::shift_of(const Shape& shape) {
   // Bins small enough for the cache, but no smaller than need be: the runs of a bin that pieces
-  // hold get short with many bins, and gathering them slow.
+  // hold get short with many bins, and gathering them slow. However few the nodes: each thread
+  // holds the links of one bin.
   constexpr EdgeIndex links_a_bin = EdgeIndex{1} << 19;
-  constexpr int most_bins_log2 = 11, fewest_keys_log2 = 10, most_keys_log2 = 16;
+  constexpr int most_bins_log2 = 11, most_keys_log2 = 16;
   const EdgeIndex links = shape.expected_entries * (shape.undirected ? 2 : 1);
   const int bins_log2 =
       std::min(most_bins_log2, static_cast<int>(std::bit_width(links / links_a_bin)));
   const int node_bits = node_bits_of(shape);
-  int shift = std::max(fewest_keys_log2, node_bits - bins_log2);
+  int shift = std::max(0, node_bits - bins_log2);
   // Up to 2^21 nodes, so many bins that a link takes 4 bytes.
   const int narrow = 32 - node_bits;
-  if (shift > narrow && narrow >= std::max(fewest_keys_log2, node_bits - most_bins_log2)) {
-    shift = narrow;
-  }
+  if (shift > narrow && narrow >= node_bits - most_bins_log2) shift = narrow;
   return std::min(shift, most_keys_log2);
 }
 
