@@ -100,17 +100,19 @@ TEST_CASE("nobody waits for a stream that may stay silent, and its memory lives 
     std::mutex mutex;
     std::condition_variable over;
     bool is_over = false;
+    std::atomic<bool> is_heard = false;
   };
   const auto silence = std::make_shared<Silence>();
   {
     ReadAhead ahead(
         [silence](std::span<char>) {
+          silence->is_heard = true;
           std::unique_lock lock(silence->mutex);
           silence->over.wait(lock, [&] { return silence->is_over; });
           return std::size_t{0};
         },
         true);
-    CHECK(soon([&] { return silence.use_count() > 1; }));
+    CHECK(soon([&] { return silence->is_heard.load(); }));
   }
   CHECK(silence.use_count() > 1);
   {
