@@ -1,39 +1,15 @@
 #include "tests/compressed_samples.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
-#include <new>
-#include <stdexcept>
 
 #include "io/line_blocks.hpp"
 #include "io/read_ahead.hpp"
+#include "tests/gzip_data.hpp"
 
 namespace pagerank::tests {
 namespace {
 
 const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n";
-
-/// All bytes of `text` in gzip data that goes on, or ends (Z_FINISH).
-std::string deflated(const std::string& text, int flush) {
-  z_stream stream{};
-  constexpr int fast = 1, as_gzip = 16, memory = 8;
-  if (deflateInit2(&stream, fast, Z_DEFLATED, MAX_WBITS + as_gzip, memory, Z_DEFAULT_STRATEGY) !=
-      Z_OK) {
-    throw std::bad_alloc();
-  }
-  std::string data(deflateBound(&stream, text.size()) + 64, ' ');
-  std::string input = text;
-  stream.next_in = reinterpret_cast<Bytef*>(input.data());
-  stream.avail_in = static_cast<uInt>(input.size());
-  stream.next_out = reinterpret_cast<Bytef*>(data.data());
-  stream.avail_out = static_cast<uInt>(data.size());
-  deflate(&stream, flush);
-  data.resize(data.size() - stream.avail_out);
-  if (stream.avail_in > 0) throw std::logic_error("too small a buffer for gzip data");
-  deflateEnd(&stream);
-  return data;
-}
 
 /// With the byte so many places before the end changed.
 std::string changed(std::string data, std::size_t from_end) {
@@ -44,15 +20,11 @@ std::string changed(std::string data, std::size_t from_end) {
 
 }  // namespace
 
-std::string gzip(const std::string& text) {
-  return deflated(text, Z_FINISH);
-}
-
 std::vector<BadEnd> bad_ends_of(const std::string& text) {
   const std::string cut_off = "compressed data is cut off";
   const std::string damaged = "damaged compressed data: ";
   const std::string not_gzip = damaged + "what follows a compressed part is not gzip data";
-  const std::string goes_on = deflated(text, Z_SYNC_FLUSH), whole = gzip(text);
+  const std::string goes_on = begun_gzip(text), whole = gzip(text);
   const std::string more = gzip("1 2\n");
   constexpr std::size_t trailer = 8;  // a checksum and a length, 4 bytes each
   return {

@@ -13,9 +13,6 @@
 /// Compressed texts that end badly.
 namespace pagerank::tests {
 
-/// A member of gzip data.
-[[nodiscard]] std::string gzip(const std::string& text);
-
 /// gzip data of a text with something wrong behind the last byte of it.
 struct BadEnd {
   std::string data;

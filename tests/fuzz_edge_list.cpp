@@ -1,6 +1,6 @@
-// A libFuzzer target: any bytes as an edge list. The parallel reader must give what the simple one
-// does, links, labels or message, so must the GPU's with the host in the GPU's place, and the
-// matrix must be that of the links.
+// A libFuzzer target: any bytes as an edge list, compressed or not. The parallel reader must give
+// what the simple one does, links, labels or message, so must the GPU's with the host in the GPU's
+// place, and the matrix must be that of the links.
 #include <cstdint>
 #include <string>
 
@@ -36,8 +36,8 @@ io::LabelledEdgeList emulated_read(const std::string& path, const io::ReadOption
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text(reinterpret_cast<const char*>(data), size);
-  const MemoryFile file(text);
+  const FuzzInput input = fuzz_input(data, size);
+  const MemoryFile file(input.file);
   const std::string path = file.path();
   const io::ReadOptions options = read_options_for(size);
   const auto found = outcome_of([&] {
@@ -45,8 +45,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)io::format_of(source, path);
     return io::read_edge_list(source, SourceIndex::row, options);
   });
-  if (is_compressed(text)) return 0;
-  const auto expected = outcome_of([&] { return simple_read_edges(text, path, SourceIndex::row); });
+  if (!input.text) return 0;
+  const auto expected =
+      outcome_of([&] { return simple_read_edges(*input.text, path, SourceIndex::row); });
   require(same(found, expected), "the readers differ", expected.error, found.error);
   const auto emulated = outcome_of([&] { return emulated_read(path, options); });
   require(same(emulated, expected), "the GPU's reader differs", expected.error, emulated.error);

@@ -1,7 +1,7 @@
-// A libFuzzer target: any bytes as a Matrix Market file. The parallel reader must give what the
-// simple one does, graph or message, so must the GPU's with the host in the GPU's place, and the
-// matrix built on the way must be that of the edge list. The size of blocks and the number of
-// threads come from the input too.
+// A libFuzzer target: any bytes as a Matrix Market file, compressed or not. The parallel reader
+// must give what the simple one does, graph or message, so must the GPU's with the host in the
+// GPU's place, and the matrix built on the way must be that of the edge list. The size of blocks
+// and the number of threads come from the input too.
 #include <cstdint>
 #include <string>
 
@@ -40,16 +40,17 @@ io::MatrixMarketGraph emulated_read(const std::string& path, const io::ReadOptio
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text(reinterpret_cast<const char*>(data), size);
-  const MemoryFile file(text);
+  const FuzzInput input = fuzz_input(data, size);
+  const MemoryFile file(input.file);
   const std::string path = file.path();
   const io::ReadOptions options = read_options_for(size);
   const auto found = outcome_of([&] {
     io::ByteSource source(path);
     return io::read_matrix_market(source, SourceIndex::row, options);
   });
-  if (is_compressed(text)) return 0;
-  const auto expected = outcome_of([&] { return simple_read(text, path, SourceIndex::row); });
+  if (!input.text) return 0;
+  const auto expected =
+      outcome_of([&] { return simple_read(*input.text, path, SourceIndex::row); });
   require(same(found, expected), "the readers differ", expected.error, found.error);
   const auto emulated = outcome_of([&] { return emulated_read(path, options); });
   require(same(emulated, expected), "the GPU's reader differs", expected.error, emulated.error);

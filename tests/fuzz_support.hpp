@@ -1,11 +1,15 @@
 // What the libFuzzer targets of the readers have in common.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string>
 
 #include "io/graph_text.hpp"
+#include "tests/gzip_data.hpp"
 #include "tests/memory_file.hpp"
 
 namespace pagerank::tests {
@@ -23,9 +27,17 @@ inline io::ReadOptions read_options_for(std::size_t size) {
   return {.threads = 1 + static_cast<int>(size % 3), .block_bytes = block_sizes[size / 3 % 6]};
 }
 
-/// Whether the simple readers cannot read it.
-inline bool is_compressed(const std::string& bytes) {
-  return bytes.starts_with("\x1f\x8b");
+/// What the readers are given, and the text that the simple ones find in it.
+struct FuzzInput {
+  std::string file;
+  std::optional<std::string> text;  ///< None of gzip data that is damaged or of several members.
+};
+
+/// Every fourth input as gzip data of itself: what changes gzip data leaves little of it whole.
+inline FuzzInput fuzz_input(const std::uint8_t* data, std::size_t size) {
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  if (bytes.starts_with("\x1f\x8b")) return {bytes, gunzip(bytes)};
+  return {size / 18 % 4 == 3 ? gzip(bytes) : bytes, bytes};
 }
 
 }  // namespace pagerank::tests

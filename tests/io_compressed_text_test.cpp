@@ -22,6 +22,7 @@
 #include "io/decompression.hpp"
 #include "io/input_error.hpp"
 #include "tests/compressed_samples.hpp"
+#include "tests/gzip_data.hpp"
 #include "tests/emulated_readers.hpp"
 #include "tests/support.hpp"
 #include "tests/text_samples.hpp"
