@@ -44,7 +44,10 @@ ChosenEngine make_cpu_engine(const Options& options, LoadedGraph& graph, std::st
   CpuEngineOptions engine_options{
       .threads = options.threads,
       .precision = precision,
-      .layout = cpu_layout(graph.matrix, precision, available_host_memory())};
+      .layout = cpu_layout(graph.matrix, precision, available_host_memory()),
+      .expected_iterations =
+          std::min<double>(options.max_iterations,
+                           least_usual_iterations(options.problem.alpha, options.tolerance))};
   if (!graph.labels.empty()) engine_options.sizes.blocked.bytes_a_node += sizeof(graph.labels[0]);
   return {std::make_unique<CpuEngine>(std::move(graph.matrix), engine_options), "cpu", "",
           precision, std::move(why)};

@@ -69,7 +69,8 @@ class PreparedGraph {
         out_weights_(std::move(matrix.inverse_out_weight), has_few_links(matrix.in_links), team_),
         dangling_(std::move(matrix.dangling)),
         sums_(
-            std::move(matrix.in_links), options.layout, std::is_same_v<T, float>,
+            std::move(matrix.in_links), options.layout, options.expected_iterations,
+            std::is_same_v<T, float>,
             beside(out_weights_.bytes() + dangling_.size() * sizeof(NodeId), nodes_, options.sizes),
             team_) {}
 

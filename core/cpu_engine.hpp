@@ -13,6 +13,9 @@ struct CpuEngineOptions {
   int threads = 0;  ///< 0: as many as OpenMP offers.
   Precision precision = Precision::float64;
   CpuLayout layout = CpuLayout::automatic;
+  /// Of all solves together: `automatic` makes a layout that pays within so many.
+  /// least_usual_iterations() is for one solve.
+  double expected_iterations = 10;
   CpuSizes sizes;
 };
 

@@ -62,6 +62,11 @@ double segment_count(const CsrMatrix& links, bool narrow, const BlockedSizes& si
 
 }  // namespace
 
+double least_usual_iterations(double alpha, double tolerance) {
+  constexpr double mixing = 0.25;
+  return std::max(1.0, 1 + std::log(tolerance) / std::log(mixing * alpha));
+}
+
 std::uint64_t bytes_to_lay_out(const CsrMatrix& links, bool narrow, const BlockedSizes& sizes) {
   const bool weighted = !links.values.empty();
   // Exact sums of floats' layout need the links as they are.
@@ -75,7 +80,7 @@ std::uint64_t bytes_to_lay_out(const CsrMatrix& links, bool narrow, const Blocke
          static_cast<std::uint64_t>(a_segment * segment_count(links, narrow, sizes));
 }
 
-CpuLayout InLinkSums::choose(const BlockedSizes& sizes) const {
+CpuLayout InLinkSums::choose(double iterations, const BlockedSizes& sizes) const {
   constexpr EdgeIndex least_links = 1 << 20;  // smaller ones are done before it is prepared
   const EdgeIndex links = links_.element_count();
   if (links < least_links) return CpuLayout::plain;
@@ -95,7 +100,6 @@ CpuLayout InLinkSums::choose(const BlockedSizes& sizes) const {
                        1.5 * nodes / static_cast<double>(links);
   const double blocked = 0.55 + shape.runs_per_link * 0.12 * width;
   const double preparing = 5.5 + 8 * shape.runs_per_link;
-  constexpr double iterations = 10;  // few solves have less
   return iterations * (plain - blocked) <= preparing ? CpuLayout::plain : CpuLayout::blocked;
 }
 

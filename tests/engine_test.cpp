@@ -430,6 +430,25 @@ TEST_CASE("the CPU engine's layout follows the graph's size, and its segments ar
   CHECK(layout_of(recipe, {}) == CpuLayout::plain);
 }
 
+TEST_CASE("a layout that is costly to make is taken where many iterations are to come") {
+  if (tested_engines() != "cpu") return;
+  const TransitionMatrix matrix = make_transition_matrix(
+      generate_graph({.kind = GraphKind::rmat, .nodes = 1 << 18, .links = 1 << 22}));
+  const auto layout_for = [&](double iterations) {
+    return CpuEngine(matrix, {.expected_iterations = iterations}).layout();
+  };
+  CHECK(layout_for(1) == CpuLayout::plain);
+  CHECK(layout_for(10) == CpuLayout::blocked);
+  CHECK(layout_for(1e300) == CpuLayout::blocked);
+
+  // As many as uniform:20x16 takes, give or take one; one at least, whatever is asked.
+  CHECK(least_usual_iterations(0.85, 1e-6) == doctest::Approx(10).epsilon(0.1));
+  CHECK(least_usual_iterations(0.85, 1e-10) == doctest::Approx(16).epsilon(0.1));
+  CHECK(least_usual_iterations(0.3, 1e-2) < 3);
+  CHECK(least_usual_iterations(0, 1e-6) == 1);
+  CHECK(least_usual_iterations(0.85, 2) == 1);
+}
+
 TEST_CASE("what a layout of its own takes of memory is known before it is made") {
   if (tested_engines() != "cpu") return;
   GraphRecipe recipe{.kind = GraphKind::rmat, .nodes = 1 << 18, .links = 1 << 22};

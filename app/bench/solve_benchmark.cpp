@@ -190,7 +190,11 @@ Contestant gpu_contestant(const BenchOptions& options, const TransitionMatrix& m
 }
 
 Contestant cpu_contestant(const BenchOptions& options, const TransitionMatrix& matrix) {
-  const CpuEngineOptions engine_options{.threads = options.threads, .precision = options.precision};
+  const CpuEngineOptions engine_options{
+      .threads = options.threads,
+      .precision = options.precision,
+      .expected_iterations = static_cast<double>(options.solves) *
+                             least_usual_iterations(options.alpha, options.tolerance)};
   return {.row = {.kernel = "cpu", .values = matrix.weighted(), .on_host = true},
           .make = [engine_options, &matrix](BenchmarkRow& row) {
             auto engine = std::make_unique<CpuEngine>(matrix, engine_options);
