@@ -11,6 +11,10 @@
 #include <stdexcept>
 #include <vector>
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+
 #include "app/bench/benchmarks.hpp"
 #include "app/bench/device_load.hpp"
 #include "app/options.hpp"
@@ -41,6 +45,9 @@ std::uint64_t memory_of_process(const std::string& key) {
 /// How much more memory than before the action took at its peak; unset if the system does not say.
 template <class Action>
 std::optional<std::uint64_t> peak_bytes(Action action) {
+#if defined(__GLIBC__)
+  malloc_trim(0);  // what the heap has kept would not count
+#endif
   const bool reset = static_cast<bool>(std::ofstream("/proc/self/clear_refs") << "5" << std::flush);
   const std::uint64_t before = memory_of_process("VmRSS");
   action();
@@ -110,12 +117,16 @@ std::uint64_t count_lines(std::span<const char> text) {
   return lines + static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// The cache that `pagerank --cache` left beside the file, if it is still of the file; else empty.
-std::string kept_cache(const std::string& path, SourceIndex source) {
+/// The cache that `pagerank --cache` left beside the file, if it is still of the file, read this
+/// way; else empty.
+std::string kept_cache(const std::string& path, io::GraphFormat format, SourceIndex source) {
   std::string cache = io::graph_cache_path(path, "");
   try {
     const io::GraphCacheInfo info = io::GraphCache(cache).info();
-    if (info.stamp == io::source_stamp(path) && info.source_index == source) return cache;
+    if (info.stamp == io::source_stamp(path) && info.format == format &&
+        info.source_index == source) {
+      return cache;
+    }
   } catch (const io::InputError&) {  // there is none, or of no use
   }
   return {};
@@ -180,11 +191,14 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
     table.nodes = matrix.node_count();
     table.links = matrix.link_count();
   };
+  const io::GraphFormat format = [&] {
+    io::ByteSource source(path);
+    return io::format_of(source, path);
+  }();
   std::vector<double> read_seconds;  // of load_text
   const auto graph_of_text = [&] {
     const auto begin = std::chrono::steady_clock::now();
     io::ByteSource source(path);
-    const io::GraphFormat format = io::format_of(source, path);
     io::GraphReader reader(source, format, {.threads = options.threads});
     reader.read(options.source);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
@@ -223,7 +237,7 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
            }});
     }
     add_load("load", size, load_text);
-    if (const std::string cache = kept_cache(path, options.source); !cache.empty()) {
+    if (const std::string cache = kept_cache(path, format, options.source); !cache.empty()) {
       add_load("load cached", io::ByteSource(cache).size().value_or(0),
                [&load_cache, cache] { load_cache(cache); });
     }
