@@ -27,7 +27,7 @@ Count counts_to_begins(std::span<Count> counts, Count begin) {
 /// units roundoff, whatever the out-degrees.
 bool divide_by_sum(std::span<double> weights) {
   CompensatedSum sum;
-  for (const double weight : weights) sum.add(weight);
+  for (const double weight : weights) sum += weight;
   if (sum.value() == 0) return true;
   double total = sum.value();
   if (!std::isfinite(total)) {  // finite weights, but a sum beyond double: once more, scaled down
@@ -176,8 +176,12 @@ void TransitionMatrixBuilder::add_links(Piece& piece, std::span<const NodeId> so
   for_each_link(sources, targets, shape_.undirected,
                 [&](NodeId source, NodeId target, std::size_t entry) {
                   const std::uint32_t slot = next[source >> shift]++;
+                  prefetch_for_writing(to.low + slot);
                   store<wide>(to, slot, (source & key_mask) << node_bits | target);
-                  if constexpr (weighted) to.weights[slot] = weights[entry];
+                  if constexpr (weighted) {
+                    prefetch_for_writing(to.weights + slot);
+                    to.weights[slot] = weights[entry];
+                  }
                 });
 }
 
@@ -379,10 +383,15 @@ EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, c
     EdgeIndex k = std::exchange(row_offsets[row], slot);
     while (k < next[row]) {
       const NodeId column = columns[k];
-      CompensatedSum sum;
-      for (; k < next[row] && columns[k] == column; ++k) sum.add(values[k]);
+      double value = values[k++];
+      if (k < next[row] && columns[k] == column) {  // few are there again
+        CompensatedSum sum;
+        sum.add(value);
+        for (; k < next[row] && columns[k] == column; ++k) sum.add(values[k]);
+        value = sum.value();
+      }
       columns[slot] = column;
-      values[slot++] = sum.value();
+      values[slot++] = value;
     }
   }
   return slot - begin;
