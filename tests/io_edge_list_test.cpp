@@ -44,6 +44,7 @@ const std::vector<Verdict> verdicts = {
     {"valid/ids_of_all_lengths.el", read, 0, 19, 38},
     {"valid/layout.txt", read, 0, 5, 3},
     {"valid/weights.wel", read, 0, 8, 3},
+    {"valid/long_exponents.wel", read, 0, 5, 3},
     {"valid/repeats_and_loops.edges", read, 0, 6, 2},
     {"valid/one_link.edgelist", read, 0, 1, 1},
 
@@ -69,6 +70,7 @@ const std::vector<Verdict> verdicts = {
     {"invalid/negative_weight.txt", ParseFault::negative_weight, 2},
     {"invalid/nan_weight.txt", ParseFault::weight_not_finite, 1},
     {"invalid/infinite_weight.txt", ParseFault::weight_not_finite, 2},
+    {"invalid/exponent_near_2_to_the_63.wel", ParseFault::weight_not_finite, 2},
     {"invalid/word_as_weight.txt", ParseFault::bad_weight, 1},
     {"invalid/nul.txt", ParseFault::binary_data, 2},
     {"invalid/binary.txt", ParseFault::binary_data, 1},
@@ -183,6 +185,8 @@ TEST_CASE("ids are any 64-bit numbers") {
 TEST_CASE("weights are read as in Matrix Market files") {
   const EdgeList edges = read_file_of("valid/weights.wel", SourceIndex::row).edges;
   CHECK(edges.weights == Array<double>{1, 0.5, 1e-3, 2, 0, 100, 0.1, 4.9e-324});
+  CHECK(read_file_of("valid/long_exponents.wel", SourceIndex::row).edges.weights ==
+        Array<double>{0, 0, 120, 0, 1.5e-10});
 }
 
 TEST_CASE("times of a KONECT file are left out") {
