@@ -109,9 +109,16 @@ class TransitionMatrixBuilder {
   template <bool wide, bool weighted>
   void add_links(Piece& piece, std::span<const NodeId> sources, std::span<const NodeId> targets,
                  std::span<const double> weights);
+  template <bool wide, class Visit>
+  void for_each_link_of(std::size_t bin, Visit visit) const;
   template <bool wide, bool weighted>
-  void distribute_by_target(std::size_t bin, LinkArrays& scratch, Draft& matrix,
+  void distribute_by_target(std::size_t bin, EdgeIndex most, LinkArrays& scratch, Draft& matrix,
                             std::vector<NodeId>& dangling, Table& table);
+  template <bool wide, bool weighted>
+  bool distribute_hub(std::size_t bin, std::size_t source, EdgeIndex most, LinkArrays& scratch,
+                      std::vector<EdgeIndex>& next_of_target_bin);
+  template <bool wide, bool weighted>
+  void hand_on(const Links& links, EdgeIndex count, std::vector<EdgeIndex>& next_of_target_bin);
   template <bool weighted>
   EdgeIndex sort_rows(std::size_t bin, EdgeIndex begin, const Table& table, Draft& matrix);
   template <bool wide, bool weighted>

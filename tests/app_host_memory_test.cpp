@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,28 @@ TEST_CASE("and one of a graph with few links a node, in a layout of its own") {
     const std::uint64_t matrix = bytes_of_matrix(file), peak = peak_of(file);
     CHECK(peak > program + matrix);
     CHECK(peak - program <= matrix * 5 / 2 + buffers);
+  }
+}
+
+TEST_CASE("and one of a graph whose links all come from a few sources") {
+  if (!measure_memory) return;
+  constexpr std::uint64_t nodes = 1 << 18, links = 1 << 22;
+  const TemporaryDirectory files;
+  const std::string file = (files / "g.mtx").string();
+  std::string text = "%%MatrixMarket matrix coordinate pattern general\n" + std::to_string(nodes) +
+                     ' ' + std::to_string(nodes) + ' ' + std::to_string(links) + '\n';
+  text.reserve(links * 11);
+  std::mt19937_64 random(43);
+  for (std::uint64_t link = 0; link < links; ++link) {
+    text += std::to_string(1 + random() % 64) + ' ' + std::to_string(1 + random() % nodes) + '\n';
+  }
+  write_file(file, text);
+  text = {};
+  const std::uint64_t program = peak_without_graph(), matrix = bytes_of_matrix(file);
+  for (const int threads : {1, 2, 8}) {
+    CAPTURE(threads);
+    CHECK(peak_of(file, "/dev/null", threads) - program <=
+          matrix * 5 / 2 + buffers * (1 + static_cast<std::uint64_t>(threads)) / 2);
   }
 }
 

@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "core/transition_builder.hpp"
 #include "core/transition_matrix.hpp"
@@ -205,6 +207,69 @@ TEST_CASE("the matrix does not depend on how its links lie in memory while it is
         CHECK(builder.link_count() == 20'000);
         check_same(builder.build(2), whole);
       }
+    }
+  }
+}
+
+TEST_CASE("links of few sources, more than are gathered at a time, come into place") {
+  struct Link {
+    NodeId target, source;
+    double weight;
+  };
+  for (const NodeId nodes : {NodeId{1} << 18, NodeId{1} << 22}) {  // in 4 bytes a link, and in 6
+    std::vector<Link> links;
+    // Odd strides lead to targets that differ. Weights are eighths: their sums are exact.
+    const auto add = [&](NodeId source, std::size_t count, NodeId stride, double weight) {
+      for (std::size_t k = 0; k < count; ++k) {
+        links.push_back({static_cast<NodeId>((k * stride + source) % nodes), source,
+                         weight == 0 ? static_cast<double>(k % 1000 + 1) / 8 : weight});
+      }
+    };
+    add(7, 150'000, 12345, 0);         // a hub, more than once as many as are gathered
+    add(8, 100'000, 54321, 0x1p1023);  // another: the sum of its weights is beyond double
+    for (NodeId source = 100; source < 110; ++source) add(source, 20'000, 2 * source + 1, 0);
+    add(nodes - 1, 10, 3, 0);
+    std::shuffle(links.begin(), links.end(), std::mt19937_64(41));
+    std::vector<double> sums(nodes, 0);
+    std::vector<EdgeIndex> out_links(nodes, 0);
+    EdgeList edges;
+    edges.node_count = nodes;
+    for (const auto& [target, source, weight] : links) {
+      edges.add_entry(SourceIndex::row, source, target);
+      sums[source] += source == 8 ? 1 : weight;  // in units of its weights
+      ++out_links[source];
+    }
+    EdgeList weighted = edges;
+    for (const Link& link : links) weighted.weights.push_back(link.weight);
+    std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
+      return std::pair(a.target, a.source) < std::pair(b.target, b.source);
+    });
+    for (const int threads : {1, 3, 16}) {
+      CAPTURE(threads);
+      const TransitionMatrix plain = make_transition_matrix(edges, threads);
+      const TransitionMatrix matrix = make_transition_matrix(weighted, threads);
+      REQUIRE(plain.in_links.element_count() == links.size());
+      REQUIRE(matrix.in_links.element_count() == links.size());
+      CHECK(plain.in_links.row_offsets == matrix.in_links.row_offsets);
+      std::size_t wrong = 0;
+      for (std::size_t k = 0; k < links.size(); ++k) {
+        const auto& [target, source, weight] = links[k];
+        const double value = (source == 8 ? 1 : weight) / sums[source];
+        wrong += plain.in_links.column_indices[k] != source;
+        wrong += matrix.in_links.column_indices[k] != source;
+        wrong += matrix.in_links.values[k] != value;
+        wrong += k < matrix.in_links.row_offsets[target];
+        wrong += k >= matrix.in_links.row_offsets[std::size_t{target} + 1];
+      }
+      for (NodeId node = 0; node < nodes; ++node) {
+        const bool none = out_links[node] == 0;
+        wrong +=
+            plain.inverse_out_weight[node] != (none ? 0 : 1 / static_cast<double>(out_links[node]));
+        wrong += matrix.inverse_out_weight[node] != (none ? 0 : 1);
+      }
+      CHECK(wrong == 0);
+      CHECK(plain.dangling.size() == nodes - 13);
+      CHECK(plain.dangling == matrix.dangling);
     }
   }
 }
