@@ -25,6 +25,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   [[nodiscard]] std::ostream& stream() { return stream_; }
+  /// Where it lies until it is committed.
+  [[nodiscard]] const std::string& written_path() const { return written_path_; }
 
   /// Throws OutputError if not everything could be written; the old file, if any, then stays.
   void commit();

@@ -190,6 +190,20 @@ TEST_CASE("a signal stops the program while it solves, within a second") {
   CHECK(seconds_since(begin) < 1);
 }
 
+TEST_CASE("an interrupted benchmark leaves no graph that it made behind") {
+  const TemporaryDirectory files, made;
+  const std::string log = (files / "log").string();
+  write_file(log, "");
+  const char* const before = std::getenv("TMPDIR");
+  const std::string kept = before != nullptr ? before : "";
+  setenv("TMPDIR", (made / "").c_str(), 1);
+  RunningProgram program("pagerank-bench", {"load", "rmat:14x8", "--seconds", "100"}, log);
+  before != nullptr ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
+  while (fs::is_empty(made / "") && !program.has_ended()) std::this_thread::sleep_for(1ms);
+  CHECK(program.stop(SIGINT) == 130);
+  CHECK(fs::is_empty(made / ""));
+}
+
 TEST_CASE("a graph cache that is cut off while it is in use is bad input") {
   const TemporaryDirectory files;
   const std::string graph = write_chain(files / "chain.mtx"), cache = graph + ".prgraph";

@@ -1,13 +1,10 @@
 #include "app/bench/bench_program.hpp"
 
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <new>
 
 #include "app/bench/bench_options.hpp"
@@ -79,37 +76,6 @@ ExitStatus report_failure(const std::exception& error) {
   return status;
 }
 
-/// A graph that was made, as a file for as long as this lives.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const NamedGraph& graph, int threads) {
-    std::string name = (std::filesystem::temp_directory_path() / "pagerank-bench-XXXXXX").string();
-    const int descriptor = mkstemp(name.data());
-    if (descriptor < 0) throw io::OutputError("cannot make a file like " + name);
-    close(descriptor);
-    path_ = name;
-    try {
-      std::ofstream file(path_);
-      io::write_matrix_market(file, graph.edges, "", threads);
-      if (!file.flush()) throw io::OutputError("cannot write " + path_);
-    } catch (...) {
-      remove();
-      throw;
-    }
-  }
-  ~TemporaryFile() { remove(); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  void remove() const noexcept {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  std::string path_;
-};
-
 void measure_graph(const BenchOptions& options, const std::string& graph,
                    io::BenchmarkTable& table) {
   const bool is_file = !parse_graph_spec(graph, options.generated);
@@ -127,9 +93,12 @@ void measure_graph(const BenchOptions& options, const std::string& graph,
   });
   if (options.benchmark == Benchmark::none) return;
   if (options.benchmark == Benchmark::load) {
-    const TemporaryFile file(loaded, options.threads);
+    // Never committed: gone when it has been measured, or the program is interrupted.
+    io::AtomicFile file((std::filesystem::temp_directory_path() / "pagerank-bench.mtx").string());
+    io::write_matrix_market(file.stream(), loaded.edges, "", options.threads);
+    if (!file.stream().flush()) throw io::OutputError("cannot write " + file.written_path());
     loaded.edges = {};
-    run_load_benchmark(options, file.path(), loaded.name, table);
+    run_load_benchmark(options, file.written_path(), loaded.name, table);
     return;
   }
   require_host_memory(
