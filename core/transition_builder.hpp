@@ -20,8 +20,8 @@ namespace pagerank {
 ///
 /// Three stable distributions, each a counting sort of pieces that fit the cache:
 /// 1. add() sorts a piece by ranges of sources ("bins") and keeps that;
-/// 2. build() gathers each bin of sources from all pieces and sorts it by source, which gives the
-///    out-weights, and then by bins of targets;
+/// 2. build() gathers each bin of sources from all pieces, some of its sources at a time if it has
+///    many links, and sorts it by source, which gives the out-weights, and then by bins of targets;
 /// 3. it gathers each bin of targets, which is in order of sources now, and sorts it by target into
 ///    the rows of the matrix. The memory of the first distribution becomes the matrix.
 ///
