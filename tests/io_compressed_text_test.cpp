@@ -22,8 +22,8 @@
 #include "io/decompression.hpp"
 #include "io/input_error.hpp"
 #include "tests/compressed_samples.hpp"
-#include "tests/gzip_data.hpp"
 #include "tests/emulated_readers.hpp"
+#include "tests/gzip_data.hpp"
 #include "tests/support.hpp"
 #include "tests/text_samples.hpp"
 
