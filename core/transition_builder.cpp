@@ -246,11 +246,13 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   second_.resize(links, false, weighted);
   advise_huge_pages(std::span(second_.low));
   advise_huge_pages(std::span(second_.weights));
-  // So that all threads' scratch memory takes a quarter of what the links do at most, in graphs
-  // that are wide, for which there is more memory already, a sixteenth; but a cache's worth.
-  constexpr EdgeIndex least_gathered = EdgeIndex{1} << 16;
+  // So that scratch memory takes a quarter of what the links do at most, or an eighth where these
+  // take more than the matrix already; but what fits a cache is gathered at once, and not less for
+  // more threads than these: each time all links of the bin are looked at.
+  constexpr EdgeIndex least_gathered = EdgeIndex{1} << 16, most_threads = 8;
   const EdgeIndex most_gathered =
-      std::max(least_gathered, links / (static_cast<EdgeIndex>(threads) * (wide ? 16 : 4)));
+      std::max(least_gathered,
+               links / (std::min(static_cast<EdgeIndex>(threads), most_threads) * (wide ? 8 : 4)));
   std::vector<std::vector<NodeId>> dangling(bins);
   std::atomic<std::size_t> next_bin = 0;
   parallel_for(static_cast<std::size_t>(threads), threads, [&](std::size_t) {
