@@ -300,8 +300,10 @@ GraphCache::GraphCache(std::string path)
                      ", this program reads " + std::to_string(version));
   }
   if (header_.header_checksum != header_checksum(header_)) damaged("the header's checksum differs");
-  // No number of elements is believed that the file has no bytes for.
-  if (header_.nodes == 0 || header_.nodes > max_node_count || header_.links > bytes.size() ||
+  // No number of elements is believed that the file has no bytes for; first, that bytes are counted
+  // in 64 bits.
+  constexpr EdgeIndex most_links = EdgeIndex{1} << 56;
+  if (header_.nodes == 0 || header_.nodes > max_node_count || header_.links > most_links ||
       header_.distinct_links > header_.links || (header_.flags & ~std::uint64_t{all_flags}) != 0 ||
       ((header_.flags & weighted) != 0 && header_.links == 0) ||
       header_.reserved != decltype(header_.reserved){}) {

@@ -254,6 +254,11 @@ TEST_CASE("contents that would lead astray are refused whatever the checksums sa
           header.nodes = 1 << 16;
           header.file_bytes = format::layout_of(header).file_bytes;
         });
+  check("it has 384 bytes, expected 12583168",
+        [](Header& header, auto) {  // cut off before most of its links
+          header.links = 1 << 20;
+          header.file_bytes = format::layout_of(header).file_bytes;
+        });
 
   const auto put = [&check](const char* expected, format::Section section, std::size_t i,
                             auto number) {
