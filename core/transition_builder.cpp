@@ -353,7 +353,7 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
       continue;
     }
     if (scratch.low.size() < count) scratch.resize(count, wide, weighted);
-    const Links by_source = scratch.from(0);
+    const Links by_source = scratch.all();
     const auto gather = [&](std::uint64_t link, const Links& from, std::uint32_t l) {
       const EdgeIndex slot = next_of_source[link >> node_bits]++ - begin;
       store<wide>(by_source, slot, link);
@@ -395,7 +395,7 @@ bool TransitionMatrixBuilder::distribute_hub(std::size_t bin, std::size_t source
     });
   }
   if (scratch.low.size() < most) scratch.resize(most, wide, weighted);
-  const Links gathered = scratch.from(0);
+  const Links gathered = scratch.all();
   EdgeIndex count = 0;
   for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, std::uint32_t l) {
     if (link >> node_bits != source) return;

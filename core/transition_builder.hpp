@@ -75,6 +75,9 @@ class TransitionMatrixBuilder {
 
     void resize(EdgeIndex links, bool wide, bool weighted);
     [[nodiscard]] Links from(EdgeIndex first);
+    [[nodiscard]] Links all() {
+      return {.low = low.data(), .high = high.data(), .weights = weights.data()};
+    }
   };
   struct Piece {
     Links links;
