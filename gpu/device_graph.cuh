@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <type_traits>
@@ -87,18 +88,19 @@ class DeviceGraph {
     return matrix_->column_indices.data();
   }
 
+  using UseOfLinks = std::function<void(const CsrView<T>& links, EdgeIndex begin, EdgeIndex end)>;
+
   /// Calls use(links, begin, end) for stretches of the links, in their order until all have been,
   /// as soon as those are there; `links` has all of them, of which others may be on their way.
-  template <class Use>
-  void as_links_arrive(const Use& use) const {
+  void as_links_arrive(const UseOfLinks& use) const {
     const CsrView<T> links = view_arriving(in_link_values());
-    if (!arrivals_) return use(links, EdgeIndex{0}, link_count());
-    for (std::size_t s = 0; s < arrivals_->stretches(); ++s) {
-      arrivals_->wait(s);
-      use(links, arrivals_->begin(s), arrivals_->end(s));
-    }
-    if (uploaded_.valid()) uploaded_.get();  // the ring is free
+    if (!onlooker_) return show_stretches(links, use);
+    show_stretches(links, onlooker_);
+    use(links, 0, link_count());
   }
+  /// Until a null one is let in, who calls as_links_arrive(), once, waits while this one is shown
+  /// all stretches: it may throw when it has seen them, so that the other gives up.
+  void let_look(UseOfLinks onlooker) { onlooker_ = std::move(onlooker); }
 
   /// Looks at the matrix wherever it is cheap: for the links of one that is uploaded, on the host.
   [[nodiscard]] const MatrixSampler& sampler() const { return *sampler_; }
@@ -127,6 +129,14 @@ class DeviceGraph {
       return values_.data();
     }
   }
+  void show_stretches(const CsrView<T>& links, const UseOfLinks& use) const {
+    if (!arrivals_) return use(links, EdgeIndex{0}, link_count());
+    for (std::size_t s = 0; s < arrivals_->stretches(); ++s) {
+      arrivals_->wait(s);
+      use(links, arrivals_->begin(s), arrivals_->end(s));
+    }
+    if (uploaded_.valid()) uploaded_.get();  // the ring is free
+  }
   template <class Value>
   [[nodiscard]] CsrView<Value> view_arriving(const Value* values) const {
     return {node_count(), link_count(), row_offsets(), matrix_->column_indices.data(), values};
@@ -140,6 +150,7 @@ class DeviceGraph {
   std::size_t most_held_;
   std::shared_ptr<const DeviceTransitionMatrix> matrix_;
   std::unique_ptr<MatrixSampler> sampler_;
+  UseOfLinks onlooker_;
   DeviceBuffer<double> stored_values_;             ///< See store_values().
   DeviceBuffer<T> values_;                         ///< Where T is not double.
   std::unique_ptr<LinkArrivals> arrivals_;         ///< Null: all are there.

@@ -9,6 +9,7 @@
 #include "core/parallel.hpp"
 #include "gpu/cuda_handles.cuh"
 #include "gpu/device.cuh"
+#include "gpu/early_changes.cuh"
 #include "gpu/iteration_loop.cuh"
 #include "gpu/kernel_choice.hpp"
 #include "gpu/pagerank.hpp"
@@ -254,6 +255,42 @@ class PreparedGraph {
   std::optional<IterationLoop> correction_loop_;
 };
 
+/// Where the choice is doubtful: looks at the first changes when the links are there, and throws
+/// KernelRefused if they tell of too few iterations for the kernel of many. If they are likely to
+/// tell of enough, not before what that kernel prepares while links arrive has been: it is refused
+/// as soon as it asks for them, while this lives.
+template <class T>
+class FirstLook {
+ public:
+  FirstLook(DeviceGraph<T>& graph, const KernelChoice& choice, const ExpectedWork& work,
+            cudaStream_t stream)
+      : graph_(graph) {
+    if (!choice.doubtful()) return;
+    changes_.emplace(graph, stream);
+    const auto look = [this, choice, work](const CsrView<T>& links, EdgeIndex begin,
+                                           EdgeIndex end) {
+      changes_->see(links, begin, end);
+      if (end < links.links) return;
+      const bool more =
+          changes_->promise_more_than(choice.blocked_beyond, links, work.alpha, work.tolerance);
+      changes_.reset();
+      if (!more) throw KernelRefused("few iterations are expected");
+    };
+    if (choice.blocked_is_likely) {
+      graph.let_look(look);
+    } else {
+      graph.as_links_arrive(look);
+    }
+  }
+  FirstLook(const FirstLook&) = delete;
+  FirstLook& operator=(const FirstLook&) = delete;
+  ~FirstLook() { graph_.let_look({}); }
+
+ private:
+  DeviceGraph<T>& graph_;
+  std::optional<EarlyChanges<T>> changes_;
+};
+
 }  // namespace
 
 class Engine::Impl {
@@ -339,12 +376,14 @@ class Engine::Impl {
     const auto bytes_with = [&](const SpmvKernel& kernel) {
       return held + PreparedGraph<T>::bytes(matrix, kernel, options.precision == Precision::mixed);
     };
-    const auto make_spmv = [&](const DeviceGraph<T>& graph, cudaStream_t stream) {
+    const auto make_spmv = [&](DeviceGraph<T>& graph, cudaStream_t stream) {
       if (automatic_) {
-        const SpmvKernel& chosen = find_spmv_kernel(choose_kernel(
-            graph.sampler(), options.precision, options.expected, memory_bandwidth()));
+        const KernelChoice choice =
+            choose_kernel(graph.sampler(), options.precision, options.expected, memory_bandwidth());
+        const SpmvKernel& chosen = find_spmv_kernel(choice.doubtful() ? "blocked" : choice.kernel);
         try {
           memory.require(bytes_with(chosen), held + DeviceGraph<T>::bytes(matrix));
+          const FirstLook<T> look(graph, choice, options.expected, stream);
           std::unique_ptr<Spmv<T>> spmv = chosen.make<T>(graph, stream);
           kernel_ = &chosen;
           return spmv;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "gpu/early_changes.hpp"
 #include "gpu/neighbourhoods.hpp"
 
 namespace pagerank::gpu {
@@ -142,6 +144,7 @@ class DegreeOrder {
 
 struct Runs {
   double as_numbered, by_degree, anywhere;  ///< Per link; the last where links lead anywhere.
+  double in_long_rows;                      ///< Links, per link.
 };
 Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
   const auto window_size = static_cast<std::uint32_t>(window_bytes / value_bytes);
@@ -154,7 +157,12 @@ Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
   });
   return {sample.runs_per_link(sample.columns, matrix.node_count(), window_size),
           sample.runs_per_link(places, matrix.node_count(), window_size),
-          sample.runs_per_random_link(matrix.node_count(), window_size)};
+          sample.runs_per_random_link(matrix.node_count(), window_size),
+          // (Each link counts alike.)
+          static_cast<double>(
+              std::count_if(sample.lengths.begin(), sample.lengths.end(),
+                            [](EdgeIndex length) { return length > longest_seen_row; })) /
+              static_cast<double>(sample.lengths.size())};
 }
 
 double sample_isolated(const MatrixSampler& matrix) {
@@ -319,12 +327,13 @@ GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes) {
       runs.by_degree < worth_renumbering * runs.as_numbered ? runs.by_degree : runs.as_numbered;
   shape.isolated = sample_isolated(matrix);
   shape.mixing = estimate_mixing(matrix, runs);
+  shape.unseen_links = runs.in_long_rows;
   return shape;
 }
 
-double measure_neighbourhoods(const MatrixSampler& matrix) {
-  if (matrix.link_count() == 0) return 0;
-  return mixing_of_neighbourhoods(matrix, 16 + sixteenths(matrix), sampling_threads());
+Neighbourhoods measure_neighbourhoods(const MatrixSampler& matrix) {
+  if (matrix.link_count() == 0) return {};
+  return walk_neighbourhoods(matrix, 16 + sixteenths(matrix), sampling_threads());
 }
 
 KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes,
@@ -359,30 +368,39 @@ double expected_iterations(const GraphShape& shape, double alpha, double toleran
   return 1 + std::min(1000.0, std::log(change) / std::log(alpha * shape.mixing));
 }
 
-std::string_view choose_kernel(const MatrixSampler& matrix, Precision precision,
-                               const ExpectedWork& work, double memory_bandwidth) {
-  if (matrix.link_count() < least_links) return "balanced";
+KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
+                           const ExpectedWork& work, double memory_bandwidth) {
+  const KernelChoice balanced{.kernel = "balanced"}, blocked{.kernel = "blocked"};
+  if (matrix.link_count() < least_links) return balanced;
   const std::size_t value_bytes = precision == Precision::float64 ? sizeof(double) : sizeof(float);
   const double bandwidth = memory_bandwidth > 0 ? memory_bandwidth : h100_memory_bandwidth;
-  const auto blocked_wins = [&](const GraphShape& shape) {
-    const double iterations =
-        expected_iterations(shape, work.alpha, work.tolerance) * static_cast<double>(work.solves);
-    const auto total = [&](const KernelCost& cost) {
-      return cost.prepare + iterations * cost.iteration;
-    };
-    return total(cost_of_blocked(shape, value_bytes, bandwidth)) <
-           total(cost_of_balanced(shape, value_bytes, bandwidth));
+  // Iterations of a solve that pay for preparing `blocked`.
+  const auto break_even = [&](const GraphShape& shape) {
+    const KernelCost plain = cost_of_balanced(shape, value_bytes, bandwidth),
+                     prepared = cost_of_blocked(shape, value_bytes, bandwidth);
+    const double gained = plain.iteration - prepared.iteration;
+    if (!(gained > 0)) return std::numeric_limits<double>::infinity();
+    return (prepared.prepare - plain.prepare) / (gained * static_cast<double>(work.solves));
+  };
+  const auto iterations = [&](const GraphShape& shape) {
+    return expected_iterations(shape, work.alpha, work.tolerance);
   };
   // Looking takes about as long as such a solve.
-  if (!blocked_wins(most_for_blocked(matrix))) return "balanced";
+  const GraphShape best = most_for_blocked(matrix);
+  if (iterations(best) <= break_even(best)) return balanced;
   GraphShape shape = measure_shape(matrix, value_bytes);
-  if (blocked_wins(shape)) return "blocked";
-  // Walking takes some times as long as looking: only if it may matter.
+  const double enough = break_even(shape);
+  if (iterations(shape) > enough) return blocked;
   GraphShape slowest = shape;
   slowest.mixing = slowest_mixing;
-  if (!blocked_wins(slowest)) return "balanced";
-  shape.mixing = std::max(shape.mixing, measure_neighbourhoods(matrix));
-  return blocked_wins(shape) ? "blocked" : "balanced";
+  if (iterations(slowest) <= enough) return balanced;
+  // Walking takes some times as long as looking: only now that it may matter.
+  const Neighbourhoods walked = measure_neighbourhoods(matrix);
+  shape.mixing = std::max(shape.mixing, walked.mixing);
+  if (iterations(shape) > enough) return blocked;
+  if (shape.unseen_links > most_unseen_links) return balanced;
+  // Where walks back end links lead one way, and rank goes it: that takes many iterations.
+  return {.kernel = "balanced", .blocked_beyond = enough, .blocked_is_likely = walked.ended > 0.5};
 }
 
 }  // namespace pagerank::gpu

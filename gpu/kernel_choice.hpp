@@ -1,13 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
 #include "core/transition_matrix.hpp"
 #include "core/types.hpp"
 
-/// Which SpMV kernel is worth its preparation. Plain C++: the same choice with and without a GPU.
+/// Which SpMV kernel is worth its preparation. Plain C++: the same choice, or the same doubt, with
+/// and without a GPU.
 namespace pagerank::gpu {
 
 /// What is known of a graph after a look at some of its links: the same for the same graph.
@@ -29,6 +31,9 @@ struct GraphShape {
 
   /// What an iteration leaves of the change, apart from alpha; an estimate.
   double mixing = 1;
+
+  /// Of the links, how many lead to rows too long for early_changes.hpp.
+  double unseen_links = 0;
 };
 
 /// Looks at parts of a matrix, wherever it lies: many at once, for each look may be a trip to the
@@ -105,9 +110,13 @@ inline constexpr double worth_renumbering = 0.8;
   return measure_shape(HostSampler(matrix), value_bytes);
 }
 
-/// What neighbourhoods in the graph, near each other by number or not, let `mixing` be at least:
-/// see mixing_of_neighbourhoods(). What measure_shape() sees of them is in the nodes' numbers.
-[[nodiscard]] double measure_neighbourhoods(const MatrixSampler& matrix);
+struct Neighbourhoods {
+  double mixing = 0;  ///< What they let that of the graph be at least.
+  double ended = 0;   ///< Of the random walks that looked for them, how many came to an end.
+};
+/// Of neighbourhoods in the graph, whatever the nodes' numbers, in which measure_shape() sees them:
+/// see walk_neighbourhoods().
+[[nodiscard]] Neighbourhoods measure_neighbourhoods(const MatrixSampler& matrix);
 
 /// Bytes a second of an H100's memory, by its clock and width.
 inline constexpr double h100_memory_bandwidth = 3.35e12;
@@ -133,12 +142,28 @@ struct ExpectedWork {
   std::uint32_t solves = 1;
 };
 
-/// "balanced" or "blocked", whichever takes less time for that work, preparation included, on a
-/// device with memory of that bandwidth (0: an H100's).
-[[nodiscard]] std::string_view choose_kernel(const MatrixSampler& matrix, Precision precision,
-                                             const ExpectedWork& work, double memory_bandwidth = 0);
-[[nodiscard]] inline std::string_view choose_kernel(const TransitionMatrix& matrix,
-                                                    Precision precision, const ExpectedWork& work) {
+struct KernelChoice {
+  std::string_view kernel;  ///< "balanced" or "blocked"
+
+  /// Of "balanced": if a solve took more iterations than that it would take less time by "blocked".
+  /// It may be that it does, and the changes of the first iterations can tell (early_changes.hpp).
+  /// Else infinite.
+  double blocked_beyond = std::numeric_limits<double>::infinity();
+
+  /// Such graphs often do.
+  bool blocked_is_likely = false;
+
+  [[nodiscard]] bool doubtful() const {
+    return blocked_beyond < std::numeric_limits<double>::infinity();
+  }
+};
+
+/// Whichever takes less time for that work, preparation included, on a device with memory of that
+/// bandwidth (0: an H100's).
+[[nodiscard]] KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
+                                         const ExpectedWork& work, double memory_bandwidth = 0);
+[[nodiscard]] inline KernelChoice choose_kernel(const TransitionMatrix& matrix, Precision precision,
+                                                const ExpectedWork& work) {
   return choose_kernel(HostSampler(matrix), precision, work);
 }
 

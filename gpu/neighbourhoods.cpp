@@ -82,7 +82,7 @@ void step_back(std::vector<Walk>& walks, const MatrixSampler& matrix, std::mt199
 
 }  // namespace
 
-double mixing_of_neighbourhoods(const MatrixSampler& matrix, std::size_t starts, int threads) {
+Neighbourhoods walk_neighbourhoods(const MatrixSampler& matrix, std::size_t starts, int threads) {
   // Before the third step few have parted; after the eighth few of those are near each other.
   constexpr std::size_t first = 3, steps_apart = 3, last = first + 2 * steps_apart - 1;
   std::vector<EdgeIndex> links(starts);
@@ -100,6 +100,9 @@ double mixing_of_neighbourhoods(const MatrixSampler& matrix, std::size_t starts,
     step_back(walks, matrix, random);
     if (step >= first) at_step[step] = walks;
   }
+  Neighbourhoods found;
+  found.ended =
+      1 - static_cast<double>(walks.size()) / static_cast<double>(starts * walks_of_a_start);
   std::array<Meetings, 2 * steps_apart> meetings;
   parallel_for(meetings.size(), threads,
                [&](std::size_t i) { meetings[i] = count_meetings(std::move(at_step[first + i])); });
@@ -110,8 +113,10 @@ double mixing_of_neighbourhoods(const MatrixSampler& matrix, std::size_t starts,
     late_chance += meetings[i + steps_apart].chance;
   }
   // What chance may have brought tells nothing. (Pairs are not independent of each other.)
-  if (late < 8 + 5 * std::sqrt(late_chance)) return 0;
-  return std::min(slowest_mixing, std::pow(late / std::max(early, 1.0), 1.0 / (2 * steps_apart)));
+  if (late < 8 + 5 * std::sqrt(late_chance)) return found;
+  found.mixing =
+      std::min(slowest_mixing, std::pow(late / std::max(early, 1.0), 1.0 / (2 * steps_apart)));
+  return found;
 }
 
 }  // namespace pagerank::gpu

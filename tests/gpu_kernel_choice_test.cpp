@@ -32,16 +32,16 @@ TEST_SUITE_BEGIN("gpu");
 TEST_CASE("preparation is paid where many iterations gain from it") {
   const TransitionMatrix& matrix = scrambled_rmat();
   for (const Precision precision : {Precision::float64, Precision::mixed, Precision::float32}) {
-    CHECK(choose_kernel(matrix, precision, {.solves = 100}) == "blocked");
-    CHECK(choose_kernel(matrix, precision, {.alpha = 0.1, .tolerance = 0.1}) == "balanced");
-    CHECK(choose_kernel(matrix, precision, {.alpha = 0}) == "balanced");
+    CHECK(choose_kernel(matrix, precision, {.solves = 100}).kernel == "blocked");
+    CHECK(choose_kernel(matrix, precision, {.alpha = 0.1, .tolerance = 0.1}).kernel == "balanced");
+    CHECK(choose_kernel(matrix, precision, {.alpha = 0}).kernel == "balanced");
   }
 }
 
 TEST_CASE("small graphs are not looked at") {
-  CHECK(choose_kernel(generated(GraphKind::rmat, 10), Precision::mixed, {.solves = 1000}) ==
+  CHECK(choose_kernel(generated(GraphKind::rmat, 10), Precision::mixed, {.solves = 1000}).kernel ==
         "balanced");
-  CHECK(choose_kernel(make_transition_matrix({}), Precision::mixed, {}) == "balanced");
+  CHECK(choose_kernel(make_transition_matrix({}), Precision::mixed, {}).kernel == "balanced");
 }
 
 /// A matrix that must not be looked at.
@@ -71,8 +71,9 @@ class UnseenMatrix final : public MatrixSampler {
 
 TEST_CASE("graphs are not looked at that blocked cannot win, whatever they are like") {
   const UnseenMatrix hub(1 << 20, 1 << 21), large(1 << 24, 1 << 28);
-  CHECK(choose_kernel(hub, Precision::mixed, {.tolerance = 1e-6}) == "balanced");
-  CHECK(choose_kernel(large, Precision::mixed, {.alpha = 0.1, .tolerance = 0.5}) == "balanced");
+  CHECK(choose_kernel(hub, Precision::mixed, {.tolerance = 1e-6}).kernel == "balanced");
+  CHECK(choose_kernel(large, Precision::mixed, {.alpha = 0.1, .tolerance = 0.5}).kernel ==
+        "balanced");
   CHECK_THROWS_AS((void)choose_kernel(hub, Precision::mixed, {.solves = 100}), std::logic_error);
   CHECK_THROWS_AS((void)choose_kernel(large, Precision::mixed, {}), std::logic_error);
 }
@@ -151,9 +152,10 @@ TEST_CASE("faster memory helps where x is in memory, and so balanced more than b
   CHECK(balanced == doctest::Approx(1 / 1.5).epsilon(0.01));
   CHECK(blocked > balanced);
   CHECK(blocked < 1);
-  CHECK(choose_kernel(scrambled_rmat(), Precision::mixed, {.solves = 100}) ==
+  CHECK(choose_kernel(scrambled_rmat(), Precision::mixed, {.solves = 100}).kernel ==
         choose_kernel(HostSampler(scrambled_rmat()), Precision::mixed, {.solves = 100},
-                      h100_memory_bandwidth));
+                      h100_memory_bandwidth)
+            .kernel);
 }
 
 /// Groups of `size` nodes; of a node's twelve links eight in ten stay in its group.
@@ -178,7 +180,7 @@ TransitionMatrix groups(NodeId nodes, NodeId size) {
 
 TEST_CASE("neighbourhoods are seen whatever the nodes' numbers") {
   const auto mixing = [](const TransitionMatrix& matrix) {
-    return mixing_of_neighbourhoods(HostSampler(matrix), 16, 2);
+    return walk_neighbourhoods(HostSampler(matrix), 16, 2).mixing;
   };
   // The eigenvalue that keeps groups apart, by the way they are drawn.
   CHECK(mixing(groups(1 << 18, 128)) == doctest::Approx(0.8).epsilon(0.05));
@@ -190,10 +192,10 @@ TEST_CASE("neighbourhoods are seen whatever the nodes' numbers") {
 
 TEST_CASE("what is seen of neighbourhoods does not depend on the threads that look") {
   const TransitionMatrix web = generated(GraphKind::web, 18, true);
-  const double by_one = mixing_of_neighbourhoods(HostSampler(web), 16, 1);
+  const double by_one = walk_neighbourhoods(HostSampler(web), 16, 1).mixing;
   CHECK(by_one > 0);
   for (const int threads : {2, 3, 8}) {
-    CHECK(mixing_of_neighbourhoods(HostSampler(web), 16, threads) == by_one);
+    CHECK(walk_neighbourhoods(HostSampler(web), 16, threads).mixing == by_one);
   }
 }
 
@@ -202,11 +204,11 @@ TEST_CASE("neither hubs nor chance are taken for neighbourhoods") {
     for (const int scale : {10, 14, 18, 20}) {
       CAPTURE(static_cast<int>(kind));
       CAPTURE(scale);
-      CHECK(mixing_of_neighbourhoods(HostSampler(generated(kind, scale, true)), 16, 2) == 0);
+      CHECK(walk_neighbourhoods(HostSampler(generated(kind, scale, true)), 16, 2).mixing == 0);
     }
   }
-  CHECK(mixing_of_neighbourhoods(HostSampler(generated(GraphKind::diagonal, 10)), 16, 2) == 0);
-  CHECK(measure_neighbourhoods(HostSampler(make_transition_matrix({.node_count = 3}))) == 0);
+  CHECK(walk_neighbourhoods(HostSampler(generated(GraphKind::diagonal, 10)), 16, 2).mixing == 0);
+  CHECK(measure_neighbourhoods(HostSampler(make_transition_matrix({.node_count = 3}))).mixing == 0);
 }
 
 TEST_CASE("a graph that mixes slowly gets the kernel of many iterations, scrambled or not") {
@@ -218,9 +220,10 @@ TEST_CASE("a graph that mixes slowly gets the kernel of many iterations, scrambl
                                                   .scramble = scramble}));
   };
   const ExpectedWork work{.alpha = 0.99, .tolerance = 1e-8};
-  CHECK(choose_kernel(web(true), Precision::mixed, work) == "blocked");
-  CHECK(choose_kernel(web(false), Precision::mixed, work) == "blocked");
-  CHECK(choose_kernel(generated(GraphKind::uniform, 20), Precision::mixed, work) == "balanced");
+  CHECK(choose_kernel(web(true), Precision::mixed, work).kernel == "blocked");
+  CHECK(choose_kernel(web(false), Precision::mixed, work).kernel == "blocked");
+  CHECK(choose_kernel(generated(GraphKind::uniform, 20), Precision::mixed, work).kernel ==
+        "balanced");
 }
 
 TEST_CASE("a tighter tolerance takes more iterations, and more mixing fewer") {
@@ -247,7 +250,7 @@ TEST_CASE("about as many iterations are expected as a solve takes") {
   for (const GraphRecipe& each : recipes) {
     const TransitionMatrix matrix = make_transition_matrix(generate_graph(each));
     GraphShape shape = measure_shape(matrix, sizeof(float));
-    shape.mixing = std::max(shape.mixing, measure_neighbourhoods(HostSampler(matrix)));
+    shape.mixing = std::max(shape.mixing, measure_neighbourhoods(HostSampler(matrix)).mixing);
     const double expected = expected_iterations(shape, 0.85, 1e-6);
     const Solution solution = CpuEngine(matrix, {}).solve({}, {.tolerance = 1e-6});
     CAPTURE(static_cast<int>(each.kind));

@@ -21,6 +21,7 @@
 #include "io/matrix_market_writer.hpp"
 #include "tests/both_readers.hpp"
 #include "tests/compressed_samples.hpp"
+#include "tests/engine_graphs.hpp"
 #include "tests/text_samples.hpp"
 
 namespace pagerank::tests {
@@ -342,15 +343,11 @@ TEST_CASE("a matrix on the GPU is looked at as one on the host: the same kernel 
   if (!has_gpu()) return;
   const TemporaryDirectory files;
   const std::string path = (files / "graph").string();
-  const auto chosen = [&](GraphKind kind, EdgeIndex links) {
-    const EdgeList edges = generate_graph(
-        {.kind = kind, .nodes = 1 << 20, .links = links, .seed = 9, .scramble = true});
+  const auto chosen = [&](const EdgeList& edges, const gpu::ExpectedWork& work) {
     std::ofstream file(path);
     io::write_matrix_market(file, edges);
     file.close();
-    // What slow mixing decides, so that all that can be looked at is.
-    const gpu::EngineOptions options{.expected = {.alpha = 0.99, .tolerance = 1e-8},
-                                     .precision = Precision::mixed};
+    const gpu::EngineOptions options{.expected = work, .precision = Precision::mixed};
     const gpu::Engine of_host(make_transition_matrix(edges), options);
     io::ByteSource source(path);
     DeviceReading<io::MatrixMarketReader> reading(source);
@@ -358,8 +355,15 @@ TEST_CASE("a matrix on the GPU is looked at as one on the host: the same kernel 
     CHECK(of_device.kernel() == of_host.kernel());
     return std::string(of_device.kernel());
   };
-  CHECK(chosen(GraphKind::web, 1 << 24) == "blocked");
-  CHECK(chosen(GraphKind::uniform, 1 << 23) == "balanced");
+  const auto generated = [](GraphKind kind, EdgeIndex links) {
+    return generate_graph(
+        {.kind = kind, .nodes = 1 << 20, .links = links, .seed = 9, .scramble = true});
+  };
+  // What slow mixing decides, so that all that can be looked at is.
+  const gpu::ExpectedWork work{.alpha = 0.99, .tolerance = 1e-8};
+  CHECK(chosen(generated(GraphKind::web, 1 << 24), work) == "blocked");
+  CHECK(chosen(generated(GraphKind::uniform, 1 << 23), work) == "balanced");
+  CHECK(chosen(citations(1 << 20, 16, 3), {.tolerance = 1e-8}) == "blocked");
 }
 
 TEST_SUITE_END();
