@@ -20,12 +20,7 @@ struct Syntax {
 
   static constexpr bool whole_weights() { return false; }
   [[nodiscard]] bool more_fields() const { return timed; }
-  [[gnu::always_inline]] static bool take(std::uint64_t from, std::uint64_t to,
-                                          std::uint64_t* from_to, std::uint64_t* to_to) {
-    *from_to = from;
-    *to_to = to;
-    return true;
-  }
+  [[nodiscard]] static usual::IdRange short_ids() { return {}; }
 
   static constexpr std::ptrdiff_t usual_line_most = 80;  ///< Two ids of 20 digits, and a weight.
 

@@ -26,8 +26,8 @@
 ///     bool whole_weights() const;
 ///     // Whether there may be fields behind these.
 ///     bool more_fields() const;
-///     // Takes the numbers of a line of the shortest form, or returns false if they break a rule.
-///     bool take(std::uint64_t first, std::uint64_t second, Id*, Id*) const;
+///     // Which ids of eight digits at most there are.
+///     usual::IdRange short_ids() const;
 ///     // Parses the line at `at` if it is of the usual form, moves behind it and returns true.
 ///     // There are at least usual_line_most characters before `end`.
 ///     static constexpr std::ptrdiff_t usual_line_most;
@@ -75,35 +75,25 @@ struct Stretch {
   std::optional<LineFault> fault = {};     ///< and so is this; nothing is left to parse then.
 };
 
-/// Parses lines of the shortest form, as long as there are.
+/// Parses lines of the shortest form, as long as there are; as many characters as the longest
+/// number has stand before the first.
 template <bool weighted, class Syntax>
 void parse_short_lines(Stretch<typename Syntax::Id>& stretch, const Syntax& syntax) {
   if constexpr (std::endian::native != std::endian::little) return;
   if (syntax.more_fields()) return;
-  // So many that most windows hold them: a loop that always ends alike is foreseen.
-  constexpr int lines_a_window = weighted ? 2 : 4;
-  constexpr std::ptrdiff_t room = usual::window + 8;
   // Copies, which stay in registers.
   auto *const first_to = stretch.first, *const second_to = stretch.second;
   double* const weight_to = stretch.weights;
   const char *at = stretch.at, *const end = stretch.end;
   std::uint64_t entry = stretch.entries;
-  bool more = true;
-  while (more && end - at >= room) {
-    usual::WindowLines window(at);
-    int lines = 0;
-    for (; lines < lines_a_window; ++lines) {
-      std::uint32_t first = 0, second = 0;
-      double weight = 0;
-      if (!window.next<weighted>(syntax.whole_weights(), first, second, weight) ||
-          !syntax.take(first, second, first_to + entry, second_to + entry)) {
-        break;
-      }
-      if constexpr (weighted) weight_to[entry] = weight;
-      ++entry;
-      at = window.at();
-    }
-    more = lines > 0;
+  const usual::IdRange range = syntax.short_ids();
+  const bool whole_weights = syntax.whole_weights();
+  while (end - at >= usual::window) {
+    const int lines = usual::read_window<weighted, typename Syntax::Id>(
+        at, range, whole_weights,
+        {first_to + entry, second_to + entry, weighted ? weight_to + entry : nullptr});
+    if (lines == 0) break;
+    entry += static_cast<std::uint64_t>(lines);
   }
   stretch.lines += entry - std::exchange(stretch.entries, entry);
   stretch.at = at;
@@ -179,23 +169,55 @@ void parse_any_line(Stretch<typename Syntax::Id>& stretch, const Syntax& syntax)
   }
 }
 
+/// Parses the rest of a stretch, in two halves that go in turns.
 template <bool weighted, class Syntax>
-void parse_stretches(Stretch<typename Syntax::Id>& one, Stretch<typename Syntax::Id>& two,
-                     const Syntax& syntax) {
-  while (one.at != one.end && two.at != two.end) {
-    parse_short_lines<weighted>(one, syntax);
-    parse_short_lines<weighted>(two, syntax);
-    parse_usual_lines<weighted>(one, two, syntax);
-    parse_any_line(one, syntax);
-    parse_any_line(two, syntax);
+void parse_in_halves(Stretch<typename Syntax::Id>& all, const Syntax& syntax) {
+  const auto left = static_cast<std::size_t>(all.end - all.at);
+  const std::size_t middle = std::string_view(all.at, left).find('\n', left / 2);
+  const std::size_t half = middle == std::string_view::npos ? left : middle + 1;
+  const char* const end = std::exchange(all.end, all.at + half);
+  const std::uint64_t second = all.entries + half / shortest_entry_line + 1;
+  Stretch<typename Syntax::Id> rest{.at = all.end,
+                                    .end = end,
+                                    .first = all.first + second,
+                                    .second = all.second + second,
+                                    .weights = weighted ? all.weights + second : nullptr};
+  while (all.at != all.end && rest.at != rest.end) {
+    parse_short_lines<weighted>(all, syntax);
+    parse_short_lines<weighted>(rest, syntax);
+    parse_usual_lines<weighted>(all, rest, syntax);
+    parse_any_line(all, syntax);
+    parse_any_line(rest, syntax);
   }
-  for (Stretch<typename Syntax::Id>* const rest : {&one, &two}) {
-    while (rest->at != rest->end) {
-      parse_short_lines<weighted>(*rest, syntax);
-      parse_usual_lines<weighted>(*rest, syntax);
-      parse_any_line(*rest, syntax);
+  for (Stretch<typename Syntax::Id>* const one : {&all, &rest}) {
+    while (one->at != one->end) {
+      parse_short_lines<weighted>(*one, syntax);
+      parse_usual_lines<weighted>(*one, syntax);
+      parse_any_line(*one, syntax);
     }
   }
+  if (all.fault) return;
+  const auto join = [&](auto* to, const auto* from) {
+    std::memmove(to + all.entries, from, rest.entries * sizeof *from);
+  };
+  join(all.first, rest.first);
+  join(all.second, rest.second);
+  if (weighted) join(all.weights, rest.weights);
+  all.entries += rest.entries;
+  for (const std::uint32_t line : rest.others) {
+    all.others.push_back(static_cast<std::uint32_t>(all.lines) + line);
+  }
+  all.fault = std::move(rest.fault);
+  if (all.fault) all.fault->line += all.lines;
+  all.lines += rest.lines;
+}
+
+template <bool weighted, class Syntax>
+void parse_lines(Stretch<typename Syntax::Id>& all, const Syntax& syntax) {
+  const char* const begin = all.at;
+  while (all.at != all.end && all.at - begin < usual::longest_number) parse_any_line(all, syntax);
+  parse_short_lines<weighted>(all, syntax);
+  if (all.at != all.end) parse_in_halves<weighted>(all, syntax);
 }
 
 }  // namespace detail
@@ -208,44 +230,20 @@ template <class Syntax>
 void parse_entry_lines(std::string_view text, const Syntax& syntax,
                        ParsedEntries<typename Syntax::Id>& result) {
   const bool weighted = syntax.weighted();
-  const std::size_t middle = text.find('\n', text.size() / 2);
-  const std::size_t half = middle == std::string_view::npos ? text.size() : middle + 1;
-  const std::size_t half_room = half / shortest_entry_line + 1;
-  const std::size_t room = half_room + (text.size() - half) / shortest_entry_line + 1;
+  const std::size_t room = text.size() / shortest_entry_line + 2;
   result.first.resize(room);
   result.second.resize(room);
   result.weights.resize(weighted ? room : 0);
-  const auto stretch = [&](std::size_t begin, std::size_t end, std::size_t first_entry) {
-    return detail::Stretch<typename Syntax::Id>{
-        .at = text.data() + begin,
-        .end = text.data() + end,
-        .first = result.first.data() + first_entry,
-        .second = result.second.data() + first_entry,
-        .weights = weighted ? result.weights.data() + first_entry : nullptr};
-  };
-  auto one = stretch(0, half, 0), two = stretch(half, text.size(), half_room);
-  weighted ? detail::parse_stretches<true>(one, two, syntax)
-           : detail::parse_stretches<false>(one, two, syntax);
-
-  result.lines = one.lines;
-  result.others = std::move(one.others);
-  result.fault = std::move(one.fault);
-  std::uint64_t entries = one.entries;
-  if (!result.fault) {
-    const auto join = [&two, &one](auto* first, const auto* second) {
-      std::memmove(first + one.entries, second, two.entries * sizeof *first);
-    };
-    join(one.first, two.first);
-    join(one.second, two.second);
-    if (weighted) join(one.weights, two.weights);
-    entries += two.entries;
-    for (const std::uint32_t line : two.others) {
-      result.others.push_back(static_cast<std::uint32_t>(one.lines) + line);
-    }
-    result.lines += two.lines;
-    result.fault = std::move(two.fault);
-    if (result.fault) result.fault->line += one.lines;
-  }
+  detail::Stretch<typename Syntax::Id> all{.at = text.data(),
+                                           .end = text.data() + text.size(),
+                                           .first = result.first.data(),
+                                           .second = result.second.data(),
+                                           .weights = weighted ? result.weights.data() : nullptr};
+  weighted ? detail::parse_lines<true>(all, syntax) : detail::parse_lines<false>(all, syntax);
+  result.lines = all.lines;
+  result.others = std::move(all.others);
+  result.fault = std::move(all.fault);
+  const std::uint64_t entries = all.entries;
   result.first.resize(entries);
   result.second.resize(entries);
   result.weights.resize(weighted ? entries : 0);

@@ -22,6 +22,13 @@ struct Syntax {
 
   [[nodiscard]] bool whole_weights() const { return whole; }
   static constexpr bool more_fields() { return false; }
+  [[nodiscard]] usual::IdRange short_ids() const {
+    usual::IdRange range{.least = 1};
+    if (size < static_cast<std::uint64_t>(range.count)) {
+      range.count = static_cast<std::int32_t>(size);
+    }
+    return range;
+  }
   [[gnu::always_inline]] bool take(std::uint64_t row, std::uint64_t column, NodeId* row_to,
                                    NodeId* column_to) const {
     if (row - 1 >= size || column - 1 >= size) return false;

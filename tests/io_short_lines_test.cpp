@@ -46,17 +46,23 @@ std::string digits(std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("what is no digit is found among any bytes") {
+TEST_CASE("what is no digit, and newlines, are found among any bytes") {
   std::mt19937_64 random(7);
   std::array<char, io::usual::window> text;
-  for (int round = 0; round < 2000; ++round) {
-    std::uint64_t expected = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::uint64_t others = 0, newlines = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
-      text[i] = static_cast<char>(round % 2 == 0 ? random() : '-' + random() % 16);
-      expected |= std::uint64_t{text[i] < '0' || text[i] > '9'} << i;
+      text[i] = static_cast<char>(round % 3 == 0   ? random()
+                                  : round % 3 == 1 ? '-' + random() % 16
+                                                   : 8 + random() % 4);
+      others |= std::uint64_t{text[i] < '0' || text[i] > '9'} << i;
+      newlines |= std::uint64_t{text[i] == '\n'} << i;
     }
-    CHECK(io::usual::others_in_window(text.data()) == expected);
-    CHECK(io::usual::others_in_window_by_words(text.data()) == expected);
+    for (const auto found :
+         {io::usual::look(text.data()), io::usual::look_by_vectors(text.data())}) {
+      CHECK(found.others == others);
+      CHECK(found.newlines == newlines);
+    }
   }
 }
 
