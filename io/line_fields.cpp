@@ -100,10 +100,11 @@ void LineFields::refuse(ParseFault fault, std::string detail, bool line_ended) c
   throw LineFault{1, fault, std::move(detail), line_ended};
 }
 
-void LineFields::refuse_field(ParseFault fault, const char* field) const {
+void LineFields::refuse_field(ParseFault fault, const char* field, bool line_ended) const {
   const char* field_end = std::find_if(field, end_, is_blank);
   if (field == field_end) refuse(fault, "the line ends", true);
-  refuse(fault, "found " + quoted({field, static_cast<std::size_t>(field_end - field)}));
+  refuse(fault, "found " + quoted({field, static_cast<std::size_t>(field_end - field)}),
+         line_ended);
 }
 
 void LineFields::refuse_index(const char* field, std::uint64_t size, ParseFault not_a_number,
@@ -136,6 +137,15 @@ std::uint64_t LineFields::id(ParseFault not_a_number) {
   return value;
 }
 
+/// Whether digits could still make a number of it: "1e", "-", "+.".
+static bool begins_number(std::string_view field) {
+  if (field.starts_with('+') && !field.starts_with("+-")) field.remove_prefix(1);
+  const std::string number = std::string(field) + '1';
+  double value = 0;
+  const auto [parsed, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  return parsed == number.data() + number.size() && error != std::errc::invalid_argument;
+}
+
 double LineFields::weight(bool whole) {
   skip_blanks();
   const char* const field = at_;
@@ -145,7 +155,7 @@ double LineFields::weight(bool whole) {
   double out = 0;
   const auto [parsed, error] = std::from_chars(number, at_, out);
   if (field == at_ || parsed != at_ || error == std::errc::invalid_argument) {
-    refuse_field(ParseFault::bad_weight, field);
+    refuse_field(ParseFault::bad_weight, field, at_ == end_ && begins_number({field, at_}));
   }
   const bool minus = *number == '-';
   bool negative = out < 0;

@@ -70,7 +70,8 @@ class LineFields {
  private:
   [[nodiscard]] bool at_field_end() const { return at_ == end_ || is_blank(*at_); }
   [[noreturn]] void refuse(ParseFault fault, std::string detail, bool line_ended = false) const;
-  [[noreturn]] void refuse_field(ParseFault fault, const char* field) const;
+  [[noreturn]] void refuse_field(ParseFault fault, const char* field,
+                                 bool line_ended = false) const;
   [[noreturn]] void refuse_index(const char* field, std::uint64_t size, ParseFault not_a_number,
                                  ParseFault out_of_range) const;
 

@@ -237,10 +237,17 @@ TEST_CASE("a last line without newline that ends too early is called cut off") {
                     doctest::Contains("4: the file ends in the middle of an entry: expected a "
                                       "number as weight"));
   check_refused(pattern + "3 3 2\n1 2\n3", ParseFault::cut_off_entry, 4);
+  for (const std::string weight : {"1e", "1e+", "0.5E-", "-", "+", ".", "+.", "-.", "1e400e"}) {
+    CAPTURE(weight);
+    const bool goes_on = weight != "1e400e";
+    check_refused(head + "1 2 " + weight,
+                  goes_on ? ParseFault::cut_off_entry : ParseFault::bad_weight, 4);
+    check_refused(head + "1 2 " + weight + '\n', ParseFault::bad_weight, 4);
+    check_refused(head + "1 2 " + weight + ' ', ParseFault::bad_weight, 4);
+  }
   // What is there is wrong already.
   check_refused(head + "1 x", ParseFault::bad_column_index, 4);
   check_refused(head + "4", ParseFault::row_out_of_range, 4);
-  check_refused(head + "1 2 1e", ParseFault::bad_weight, 4);
   check_refused(head + std::string("1\0", 2), ParseFault::binary_data, 4);
   // Whole, but not the last.
   check_refused(head, ParseFault::too_few_entries, 3);

@@ -46,8 +46,16 @@ using io::ParseFault;
 }
 
 /// Throws what is wrong with a field, or with a line that lacks it.
-[[noreturn]] void refuse(std::string_view line, ParseFault fault, const std::string& field) {
-  refuse_line(line, fault, field.empty() ? "the line ends" : "found " + io::quoted(field));
+/// `goes_on`: more could follow what is there of the field.
+[[noreturn]] void refuse(std::string_view line, ParseFault fault, const std::string& field,
+                         bool goes_on = false) {
+  try {
+    refuse_line(line, fault, field.empty() ? "the line ends" : "found " + io::quoted(field));
+  } catch (LineFault& refused) {
+    refused.line_ended =
+        refused.fault == fault && (field.empty() || (goes_on && line.ends_with(field)));
+    throw;
+  }
 }
 
 /// The same of the front of a line that is too long, which may end within a character.
@@ -88,7 +96,7 @@ LineFault fault_of_line(LineFault fault, std::uint64_t number, std::string_view 
                         std::string_view whole_text) {
   fault.line = number;
   const bool has_no_newline = line.data() + line.size() == whole_text.data() + whole_text.size();
-  if (has_no_newline && fault.detail == "the line ends") {
+  if (has_no_newline && fault.line_ended) {
     fault.detail = io::describe(fault.fault);
     fault.fault = ParseFault::cut_off_entry;
   }
@@ -156,7 +164,11 @@ double simple_weight(std::string_view line, const std::string& field, bool whole
   const bool plus = field.size() > 1 && field[0] == '+' && field[1] != '-';
   const std::string number = field.substr(plus ? 1 : 0);
   if (is_not_finite_word(number)) refuse(line, ParseFault::weight_not_finite, field);
-  if (!is_decimal(number)) refuse(line, ParseFault::bad_weight, field);
+  if (!is_decimal(number)) {
+    const bool plus_alone = field == "+" || field == "+.";
+    const bool begins_one = is_decimal((plus_alone ? field.substr(1) : number) + "1");
+    refuse(line, ParseFault::bad_weight, field, begins_one);
+  }
   const double weight = std::strtod(number.c_str(), nullptr);
   if (!std::isfinite(weight)) refuse(line, ParseFault::weight_not_finite, field);
   if (whole && number.find_first_not_of("0123456789", number.starts_with('-') ? 1 : 0) !=
