@@ -96,6 +96,35 @@ void for_each_link(std::span<const NodeId> sources, std::span<const NodeId> targ
   }
 }
 
+/// How many links threads may gather, all together.
+class ScratchBudget {
+ public:
+  explicit ScratchBudget(EdgeIndex links) : left_(links) {}
+
+  /// What a thread may gather while it has this: as many as it wants, or what is left.
+  class Share {
+   public:
+    Share(ScratchBudget& budget, EdgeIndex wanted) : budget_(budget) {
+      EdgeIndex left = budget.left_;
+      do {
+        links_ = std::min(wanted, left);
+      } while (!budget.left_.compare_exchange_weak(left, left - links_));
+    }
+    ~Share() { budget_.left_ += links_; }
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+    [[nodiscard]] EdgeIndex links() const { return links_; }
+
+   private:
+    ScratchBudget& budget_;
+    EdgeIndex links_ = 0;
+  };
+
+ private:
+  std::atomic<EdgeIndex> left_;
+};
+
 /// Calls body with wide and weighted as constants.
 template <class Body>
 decltype(auto) with_constants(bool wide, bool weighted, Body body) {
@@ -241,25 +270,30 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
       begins[bin] += piece.bin_begin[bin + 1] - piece.bin_begin[bin];
     }
   }
+  const EdgeIndex largest_bin = *std::max_element(begins.begin(), begins.end());
   const EdgeIndex links = counts_to_begins<EdgeIndex>(begins, 0);
   for (std::size_t bin = 0; bin <= bins; ++bin) table[bin * bins] = begins[bin];
   second_.resize(links, false, weighted);
   advise_huge_pages(std::span(second_.low));
   advise_huge_pages(std::span(second_.weights));
-  // So that scratch memory takes a quarter of what the links do at most, or an eighth where these
-  // take more than the matrix already; but what fits a cache is gathered at once, and not less for
-  // more threads than these: each time all links of the bin are looked at.
-  constexpr EdgeIndex least_gathered = EdgeIndex{1} << 16, most_threads = 8;
-  const EdgeIndex most_gathered =
-      std::max(least_gathered,
-               links / (std::min(static_cast<EdgeIndex>(threads), most_threads) * (wide ? 8 : 4)));
+  // What fits a cache each thread gathers at once, in memory of its own. For larger bins all
+  // threads share as many links as take a quarter of what the matrix takes, or a twelfth where the
+  // links take more than it already.
+  constexpr EdgeIndex gathered_at_once = EdgeIndex{1} << 17;
+  ScratchBudget budget(links / (wide ? 16 : 4));
   std::vector<std::vector<NodeId>> dangling(bins);
   std::atomic<std::size_t> next_bin = 0;
   parallel_for(static_cast<std::size_t>(threads), threads, [&](std::size_t) {
-    LinkArrays scratch;  // of one thread: the system would clear new memory for each bin
+    LinkArrays own;  // the system would clear new memory for each bin
+    own.resize(std::min(largest_bin, gathered_at_once), wide, weighted);
     for (std::size_t bin = 0; (bin = next_bin++) < bins;) {
-      distribute_by_target<wide, weighted>(bin, most_gathered, scratch, matrix, dangling[bin],
-                                           table);
+      const EdgeIndex in_bin = begins[bin + 1] - begins[bin];
+      const ScratchBudget::Share share(budget, in_bin > gathered_at_once ? in_bin : 0);
+      LinkArrays shared;
+      const bool fits = share.links() <= gathered_at_once;
+      if (!fits) shared.resize(share.links(), wide, weighted);
+      distribute_by_target<wide, weighted>(bin, fits ? gathered_at_once : share.links(),
+                                           fits ? own : shared, matrix, dangling[bin], table);
     }
   });
   free_memory(pieces_);
@@ -352,7 +386,6 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
       if (none) dangling.push_back(static_cast<NodeId>(first_node + first));
       continue;
     }
-    if (scratch.low.size() < count) scratch.resize(count, wide, weighted);
     const Links by_source = scratch.all();
     const auto gather = [&](std::uint64_t link, const Links& from, std::uint32_t l) {
       const EdgeIndex slot = next_of_source[link >> node_bits]++ - begin;
@@ -394,7 +427,6 @@ bool TransitionMatrixBuilder::distribute_hub(std::size_t bin, std::size_t source
       });
     });
   }
-  if (scratch.low.size() < most) scratch.resize(most, wide, weighted);
   const Links gathered = scratch.all();
   EdgeIndex count = 0;
   for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, std::uint32_t l) {

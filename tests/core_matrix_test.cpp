@@ -225,8 +225,10 @@ TEST_CASE("links of few sources, more than are gathered at a time, come into pla
                          weight == 0 ? static_cast<double>(k % 1000 + 1) / 8 : weight});
       }
     };
-    add(7, 150'000, 12345, 0);         // a hub, more than once as many as are gathered
-    add(8, 100'000, 54321, 0x1p1023);  // another: the sum of its weights is beyond double
+    // A hub, more than once as many as are gathered, whether in a thread's own memory or shared,
+    // and another, the sum of whose weights is beyond double.
+    add(7, 250'000, 12345, 0);
+    add(8, 180'000, 54321, 0x1p1023);
     for (NodeId source = 100; source < 110; ++source) add(source, 20'000, 2 * source + 1, 0);
     add(nodes - 1, 10, 3, 0);
     std::shuffle(links.begin(), links.end(), std::mt19937_64(41));
