@@ -2,85 +2,18 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <new>
 #include <numeric>
 #include <utility>
 
-#include "core/compensated_sum.hpp"
 #include "core/huge_pages.hpp"
+#include "core/packed_links.hpp"
 #include "core/parallel.hpp"
 #include "core/prefetch.hpp"
+#include "core/scratch_budget.hpp"
 
 namespace pagerank {
 namespace {
-
-/// Turns counts into where each begins, from `begin` on. Returns where the last ends.
-template <class Count>
-Count counts_to_begins(std::span<Count> counts, Count begin) {
-  for (Count& count : counts) begin += std::exchange(count, begin);
-  return begin;
-}
-
-/// What the weights of one source's links are divided by: their sum.
-struct OutWeight {
-  double sum = 0;
-  bool scaled = false;  ///< It is beyond double, and all has to be scaled down.
-
-  [[nodiscard]] bool is_zero() const { return sum == 0; }
-  [[nodiscard]] double scale(double weight) const {
-    constexpr int overflow_bits = 64;  // fewer than 2^64 weights are added
-    return scaled ? std::ldexp(weight, -overflow_bits) : weight;
-  }
-};
-
-/// Of the weights that for_each(visit) visits, in order. The sum is compensated: the certificate of
-/// a result takes the matrix for exact to a few units roundoff, whatever the out-degrees.
-template <class ForEach>
-OutWeight out_weight_of(ForEach for_each) {
-  CompensatedSum sum;
-  for_each([&](double weight) { sum += weight; });
-  if (std::isfinite(sum.value())) return {.sum = sum.value()};
-  OutWeight out_weight{.scaled = true};
-  CompensatedSum scaled;
-  for_each([&](double weight) { scaled.add(out_weight.scale(weight)); });
-  out_weight.sum = scaled.value();
-  return out_weight;
-}
-
-/// Divides the weights of one source's links by their sum, unless that is 0, and returns whether it
-/// is.
-bool divide_by_sum(std::span<double> weights) {
-  const OutWeight out_weight = out_weight_of([&](auto visit) {
-    for (const double weight : weights) visit(weight);
-  });
-  if (out_weight.is_zero()) return true;
-  if (out_weight.scaled) {
-    for (double& weight : weights) weight = out_weight.scale(weight);
-  }
-  for (double& weight : weights) weight /= out_weight.sum;
-  return false;
-}
-
-/// Of a node with so many links, `none` of which has a weight: their elements are divided already
-/// if they have weights.
-template <bool weighted>
-double inverse_of(bool none, EdgeIndex out_links) {
-  if (none) return 0;
-  return weighted ? 1 : 1 / static_cast<double>(out_links);
-}
-
-template <bool wide, class Links>
-std::uint64_t load(const Links& links, std::size_t i) {
-  if constexpr (wide) return links.low[i] | std::uint64_t{links.high[i]} << 32;
-  return links.low[i];
-}
-
-template <bool wide, class Links>
-void store(const Links& links, std::size_t i, std::uint64_t packed) {
-  links.low[i] = static_cast<std::uint32_t>(packed);
-  if constexpr (wide) links.high[i] = static_cast<std::uint16_t>(packed >> 32);
-}
 
 /// Calls visit(source, target, entry) for each directed link of the entries, in order.
 template <class Visit>
@@ -95,35 +28,6 @@ void for_each_link(std::span<const NodeId> sources, std::span<const NodeId> targ
     if (sources[e] != targets[e]) visit(targets[e], sources[e], e);
   }
 }
-
-/// How many links threads may gather, all together.
-class ScratchBudget {
- public:
-  explicit ScratchBudget(EdgeIndex links) : left_(links) {}
-
-  /// What a thread may gather while it has this: as many as it wants, or what is left.
-  class Share {
-   public:
-    Share(ScratchBudget& budget, EdgeIndex wanted) : budget_(budget) {
-      EdgeIndex left = budget.left_;
-      do {
-        links_ = std::min(wanted, left);
-      } while (!budget.left_.compare_exchange_weak(left, left - links_));
-    }
-    ~Share() { budget_.left_ += links_; }
-    Share(const Share&) = delete;
-    Share& operator=(const Share&) = delete;
-
-    [[nodiscard]] EdgeIndex links() const { return links_; }
-
-   private:
-    ScratchBudget& budget_;
-    EdgeIndex links_ = 0;
-  };
-
- private:
-  std::atomic<EdgeIndex> left_;
-};
 
 /// Calls body with wide and weighted as constants.
 template <class Body>
@@ -233,7 +137,7 @@ void TransitionMatrixBuilder::add_links(Piece& piece, std::span<const NodeId> so
                 [&](NodeId source, NodeId target, std::size_t entry) {
                   const std::uint32_t slot = next[source >> shift]++;
                   prefetch_for_writing(to.low + slot);
-                  store<wide>(to, slot, (source & key_mask) << node_bits | target);
+                  store_link<wide>(to, slot, (source & key_mask) << node_bits | target);
                   if constexpr (weighted) {
                     prefetch_for_writing(to.weights + slot);
                     to.weights[slot] = weights[entry];
@@ -332,228 +236,6 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   if (weighted && matrix.distinct_links < links) close_gaps(begins, distinct, threads, matrix);
   second_ = {};
   return matrix;
-}
-
-/// Calls visit(link, the links it is one of, its place there) for each link of a bin of sources, in
-/// the order of the entries.
-template <bool wide, class Visit>
-void TransitionMatrixBuilder::for_each_link_of(std::size_t bin, Visit visit) const {
-  for (const Piece& piece : pieces_) {
-    if (piece.bin_begin.empty()) continue;
-    const std::uint32_t end = piece.bin_begin[bin + 1];
-    for (std::uint32_t l = piece.bin_begin[bin]; l < end; ++l) {
-      visit(load<wide>(piece.links, l), piece.links, l);
-    }
-  }
-}
-
-/// Gathers the links of a bin of sources, at most about `most` at a time, which gives the
-/// out-weights, and hands them on in order of bins of targets and, within these, of sources.
-template <bool wide, bool weighted>
-void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex most,
-                                                   LinkArrays& scratch, Draft& matrix,
-                                                   std::vector<NodeId>& dangling, Table& table) {
-  const int shift = shift_, node_bits = node_bits_;
-  const std::size_t bins = bin_count();
-  const std::size_t first_node = bin << shift;
-  const std::size_t nodes =
-      std::min<std::size_t>((bin + 1) << shift, shape_.node_count) - first_node;
-  const std::uint64_t node_mask = (std::uint64_t{1} << node_bits) - 1;
-
-  std::vector<EdgeIndex> next_of_source(nodes, 0);
-  EdgeIndex* const begin_of_target_bin = table.data() + bin * bins;
-  std::vector<EdgeIndex> next_of_target_bin(bins, 0);
-  for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links&, std::uint32_t) {
-    ++next_of_source[link >> node_bits];
-    ++next_of_target_bin[(link & node_mask) >> shift];
-  });
-  const EdgeIndex links = counts_to_begins<EdgeIndex>(next_of_source, 0);
-  counts_to_begins<EdgeIndex>(next_of_target_bin, *begin_of_target_bin);
-  std::copy(next_of_target_bin.begin() + 1, next_of_target_bin.end(), begin_of_target_bin + 1);
-
-  const auto begin_of = [&](std::size_t source) {  // before its links are gathered
-    return source < nodes ? next_of_source[source] : links;
-  };
-  for (std::size_t first = 0, last = 0; first < nodes; first = last) {
-    last = first + 1;
-    const EdgeIndex begin = begin_of(first);
-    while (last < nodes && begin_of(last + 1) - begin <= most) ++last;
-    const EdgeIndex count = begin_of(last) - begin;
-    if (count > most) {
-      const bool none =
-          distribute_hub<wide, weighted>(bin, first, most, scratch, next_of_target_bin);
-      matrix.inverse_out_weight[first_node + first] = inverse_of<weighted>(none, count);
-      if (none) dangling.push_back(static_cast<NodeId>(first_node + first));
-      continue;
-    }
-    const Links by_source = scratch.all();
-    const auto gather = [&](std::uint64_t link, const Links& from, std::uint32_t l) {
-      const EdgeIndex slot = next_of_source[link >> node_bits]++ - begin;
-      store<wide>(by_source, slot, link);
-      if constexpr (weighted) by_source.weights[slot] = from.weights[l];
-    };
-    if (count == links) {
-      for_each_link_of<wide>(bin, gather);
-    } else {
-      for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, std::uint32_t l) {
-        if ((link >> node_bits) - first < last - first) gather(link, from, l);
-      });
-    }
-    EdgeIndex at = 0;
-    for (std::size_t i = first; i < last; ++i) {
-      const EdgeIndex out_links = next_of_source[i] - begin - at;
-      bool none = out_links == 0;
-      if constexpr (weighted) none = divide_by_sum({by_source.weights + at, out_links});
-      matrix.inverse_out_weight[first_node + i] = inverse_of<weighted>(none, out_links);
-      if (none) dangling.push_back(static_cast<NodeId>(first_node + i));
-      at += out_links;
-    }
-    hand_on<wide, weighted>(by_source, count, next_of_target_bin);
-  }
-}
-
-/// The same for the links of one source, which are in order as they are. Returns whether their
-/// weights add up to 0.
-template <bool wide, bool weighted>
-bool TransitionMatrixBuilder::distribute_hub(std::size_t bin, std::size_t source, EdgeIndex most,
-                                             LinkArrays& scratch,
-                                             std::vector<EdgeIndex>& next_of_target_bin) {
-  const int node_bits = node_bits_;
-  OutWeight out_weight;
-  if constexpr (weighted) {
-    out_weight = out_weight_of([&](auto visit) {
-      for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, std::uint32_t l) {
-        if (link >> node_bits == source) visit(from.weights[l]);
-      });
-    });
-  }
-  const Links gathered = scratch.all();
-  EdgeIndex count = 0;
-  for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, std::uint32_t l) {
-    if (link >> node_bits != source) return;
-    store<wide>(gathered, count, link);
-    if constexpr (weighted) {
-      const double weight = from.weights[l];
-      gathered.weights[count] =
-          out_weight.is_zero() ? weight : out_weight.scale(weight) / out_weight.sum;
-    }
-    if (++count < most) return;
-    hand_on<wide, weighted>(gathered, std::exchange(count, 0), next_of_target_bin);
-  });
-  hand_on<wide, weighted>(gathered, count, next_of_target_bin);
-  return weighted && out_weight.is_zero();
-}
-
-/// Writes links that are in order of sources to where their bins of targets go on.
-template <bool wide, bool weighted>
-void TransitionMatrixBuilder::hand_on(const Links& links, EdgeIndex count,
-                                      std::vector<EdgeIndex>& next_of_target_bin) {
-  const int shift = shift_, node_bits = node_bits_;
-  const std::uint64_t node_mask = (std::uint64_t{1} << node_bits) - 1;
-  const std::uint64_t key_mask = (std::uint64_t{1} << shift) - 1;
-  for (EdgeIndex l = 0; l < count; ++l) {
-    const std::uint64_t link = load<wide>(links, l);
-    const std::uint64_t target = link & node_mask, source_in_bin = link >> node_bits;
-    const EdgeIndex slot = next_of_target_bin[target >> shift]++;
-    prefetch_for_writing(second_.low.data() + slot);
-    second_.low[slot] = static_cast<std::uint32_t>((target & key_mask) << shift | source_in_bin);
-    if constexpr (weighted) {
-      prefetch_for_writing(second_.weights.data() + slot);
-      second_.weights[slot] = links.weights[l];
-    }
-  }
-}
-
-/// Gathers the links of a bin of targets and sorts them into their rows, which begin at `begin`.
-/// Weighted links of the same two nodes are added up, in order. Returns how many different ones
-/// there are.
-template <bool weighted>
-EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, const Table& table,
-                                             Draft& matrix) {
-  const int shift = shift_;
-  const std::size_t bins = bin_count();
-  const std::size_t first_node = bin << shift;
-  const std::size_t nodes =
-      std::min<std::size_t>((bin + 1) << shift, shape_.node_count) - first_node;
-  const std::uint32_t key_mask = (std::uint32_t{1} << shift) - 1;
-  const std::uint32_t* const from = second_.low.data();
-  const auto for_each = [&](auto visit) {  // (target in its bin, source, where in second_)
-    for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
-      const EdgeIndex* const run = table.data() + source_bin * bins + bin;
-      const EdgeIndex end = run[1];
-      const auto first_source = static_cast<NodeId>(source_bin << shift);
-      for (EdgeIndex l = run[0]; l < end; ++l) {
-        visit(from[l] >> shift, first_source + (from[l] & key_mask), l);
-      }
-    }
-  };
-
-  std::vector<EdgeIndex> next(nodes, 0);
-  for_each([&](std::uint32_t target, NodeId, EdgeIndex) { ++next[target]; });
-  const EdgeIndex end = counts_to_begins<EdgeIndex>(next, begin);
-  EdgeIndex* const row_offsets = matrix.in_links.row_offsets.data() + first_node;
-  std::copy(next.begin(), next.end(), row_offsets);
-  NodeId* const columns = matrix.in_links.column_indices.data();
-  double* const values = matrix.in_links.values.data();
-  for_each([&](std::uint32_t target, NodeId source, EdgeIndex l) {
-    const EdgeIndex slot = next[target]++;
-    prefetch_for_writing(columns + slot);
-    columns[slot] = source;
-    if constexpr (weighted) {
-      prefetch_for_writing(values + slot);
-      values[slot] = second_.weights[l];
-    }
-  });
-
-  EdgeIndex repeats = 0;
-  for (EdgeIndex k = begin; k + 1 < end; ++k) repeats += columns[k] == columns[k + 1];
-  for (std::size_t row = 0; row < nodes && repeats > 0; ++row) {
-    const EdgeIndex at = row_offsets[row];  // neighbours of different rows do not count
-    repeats -= at > begin && at < end && next[row] > at && columns[at] == columns[at - 1];
-  }
-  if (!weighted || repeats == 0) return end - begin - repeats;
-
-  EdgeIndex slot = begin;
-  for (std::size_t row = 0; row < nodes; ++row) {
-    EdgeIndex k = std::exchange(row_offsets[row], slot);
-    while (k < next[row]) {
-      const NodeId column = columns[k];
-      double value = values[k++];
-      if (k < next[row] && columns[k] == column) {  // few are there again
-        CompensatedSum sum;
-        sum.add(value);
-        for (; k < next[row] && columns[k] == column; ++k) sum.add(values[k]);
-        value = sum.value();
-      }
-      columns[slot] = column;
-      values[slot++] = value;
-    }
-  }
-  return slot - begin;
-}
-
-/// Moves the rows of each bin of targets to behind those of the bin before: to where the links of
-/// the second distribution were, so that all bins can move at once.
-void TransitionMatrixBuilder::close_gaps(const std::vector<EdgeIndex>& begins,
-                                         std::vector<EdgeIndex> distinct, int threads,
-                                         Draft& matrix) {
-  auto& in_links = matrix.in_links;
-  const std::vector<EdgeIndex> sizes = distinct;
-  const EdgeIndex links = counts_to_begins<EdgeIndex>(distinct, 0);
-  parallel_for(sizes.size(), threads, [&](std::size_t bin) {
-    const EdgeIndex from = begins[bin], to = distinct[bin];
-    std::copy_n(in_links.column_indices.data() + from, sizes[bin], second_.low.data() + to);
-    std::copy_n(in_links.values.data() + from, sizes[bin], second_.weights.data() + to);
-    const std::size_t last = std::min<std::size_t>((bin + 1) << shift_, shape_.node_count);
-    for (std::size_t row = bin << shift_; row < last; ++row) {
-      in_links.row_offsets[row] -= from - to;
-    }
-  });
-  in_links.row_offsets[shape_.node_count] = links;
-  std::swap(in_links.column_indices, second_.low);
-  std::swap(in_links.values, second_.weights);
-  in_links.column_indices.resize(links);
-  in_links.values.resize(links);
 }
 
 }  // namespace pagerank

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int overflow_bits = 64;
 
-/// The sum of one source's weights, in their order: as transition_builder.cpp adds them up,
+/// The sum of one source's weights, in their order: as transition_builder_sources.cpp adds them,
 /// operation by operation. Negative where it is beyond double: then of weights scaled down.
 __device__ double sum_of_weights(const double* weights, std::uint64_t count) {
   constexpr unsigned at_once = 8;  // so that loads do not wait for additions

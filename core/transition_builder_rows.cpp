@@ -1,0 +1,110 @@
+// The third distribution: by target, into the rows of the matrix.
+#include <algorithm>
+#include <utility>
+
+#include "core/compensated_sum.hpp"
+#include "core/packed_links.hpp"
+#include "core/parallel.hpp"
+#include "core/prefetch.hpp"
+#include "core/transition_builder.hpp"
+
+namespace pagerank {
+
+/// Gathers the links of a bin of targets and sorts them into their rows, which begin at `begin`.
+/// Weighted links of the same two nodes are added up, in order. Returns how many different ones
+/// there are.
+template <bool weighted>
+EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, const Table& table,
+                                             Draft& matrix) {
+  const int shift = shift_;
+  const std::size_t bins = bin_count();
+  const std::size_t first_node = bin << shift;
+  const std::size_t nodes =
+      std::min<std::size_t>((bin + 1) << shift, shape_.node_count) - first_node;
+  const std::uint32_t key_mask = (std::uint32_t{1} << shift) - 1;
+  const std::uint32_t* const from = second_.low.data();
+  const auto for_each = [&](auto visit) {  // (target in its bin, source, where in second_)
+    for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
+      const EdgeIndex* const run = table.data() + source_bin * bins + bin;
+      const EdgeIndex end = run[1];
+      const auto first_source = static_cast<NodeId>(source_bin << shift);
+      for (EdgeIndex l = run[0]; l < end; ++l) {
+        visit(from[l] >> shift, first_source + (from[l] & key_mask), l);
+      }
+    }
+  };
+
+  std::vector<EdgeIndex> next(nodes, 0);
+  for_each([&](std::uint32_t target, NodeId, EdgeIndex) { ++next[target]; });
+  const EdgeIndex end = counts_to_begins<EdgeIndex>(next, begin);
+  EdgeIndex* const row_offsets = matrix.in_links.row_offsets.data() + first_node;
+  std::copy(next.begin(), next.end(), row_offsets);
+  NodeId* const columns = matrix.in_links.column_indices.data();
+  double* const values = matrix.in_links.values.data();
+  for_each([&](std::uint32_t target, NodeId source, EdgeIndex l) {
+    const EdgeIndex slot = next[target]++;
+    prefetch_for_writing(columns + slot);
+    columns[slot] = source;
+    if constexpr (weighted) {
+      prefetch_for_writing(values + slot);
+      values[slot] = second_.weights[l];
+    }
+  });
+
+  EdgeIndex repeats = 0;
+  for (EdgeIndex k = begin; k + 1 < end; ++k) repeats += columns[k] == columns[k + 1];
+  for (std::size_t row = 0; row < nodes && repeats > 0; ++row) {
+    const EdgeIndex at = row_offsets[row];  // neighbours of different rows do not count
+    repeats -= at > begin && at < end && next[row] > at && columns[at] == columns[at - 1];
+  }
+  if (!weighted || repeats == 0) return end - begin - repeats;
+
+  EdgeIndex slot = begin;
+  for (std::size_t row = 0; row < nodes; ++row) {
+    EdgeIndex k = std::exchange(row_offsets[row], slot);
+    while (k < next[row]) {
+      const NodeId column = columns[k];
+      double value = values[k++];
+      if (k < next[row] && columns[k] == column) {  // few are there again
+        CompensatedSum sum;
+        sum.add(value);
+        for (; k < next[row] && columns[k] == column; ++k) sum.add(values[k]);
+        value = sum.value();
+      }
+      columns[slot] = column;
+      values[slot++] = value;
+    }
+  }
+  return slot - begin;
+}
+
+/// Moves the rows of each bin of targets to behind those of the bin before: to where the links of
+/// the second distribution were, so that all bins can move at once.
+void TransitionMatrixBuilder::close_gaps(const std::vector<EdgeIndex>& begins,
+                                         std::vector<EdgeIndex> distinct, int threads,
+                                         Draft& matrix) {
+  auto& in_links = matrix.in_links;
+  const std::vector<EdgeIndex> sizes = distinct;
+  const EdgeIndex links = counts_to_begins<EdgeIndex>(distinct, 0);
+  parallel_for(sizes.size(), threads, [&](std::size_t bin) {
+    const EdgeIndex from = begins[bin], to = distinct[bin];
+    std::copy_n(in_links.column_indices.data() + from, sizes[bin], second_.low.data() + to);
+    std::copy_n(in_links.values.data() + from, sizes[bin], second_.weights.data() + to);
+    const std::size_t last = std::min<std::size_t>((bin + 1) << shift_, shape_.node_count);
+    for (std::size_t row = bin << shift_; row < last; ++row) {
+      in_links.row_offsets[row] -= from - to;
+    }
+  });
+  in_links.row_offsets[shape_.node_count] = links;
+  std::swap(in_links.column_indices, second_.low);
+  std::swap(in_links.values, second_.weights);
+  in_links.column_indices.resize(links);
+  in_links.values.resize(links);
+}
+
+template EdgeIndex TransitionMatrixBuilder::sort_rows<false>(std::size_t, EdgeIndex, const Table&,
+                                                             Draft&);
+template EdgeIndex TransitionMatrixBuilder::sort_rows<true>(std::size_t, EdgeIndex, const Table&,
+                                                            Draft&);
+
+}  // namespace pagerank
