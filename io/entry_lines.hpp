@@ -12,6 +12,7 @@
 #include "core/array.hpp"
 #include "io/line_fields.hpp"
 #include "io/short_lines.hpp"
+#include "io/short_lines_avx512.hpp"
 
 /// Lines of two ids and perhaps a weight, whatever the format: parsing a piece of text that holds
 /// many of them.
@@ -81,22 +82,21 @@ template <bool weighted, class Syntax>
 void parse_short_lines(Stretch<typename Syntax::Id>& stretch, const Syntax& syntax) {
   if constexpr (std::endian::native != std::endian::little) return;
   if (syntax.more_fields()) return;
-  // Copies, which stay in registers.
-  auto *const first_to = stretch.first, *const second_to = stretch.second;
-  double* const weight_to = stretch.weights;
-  const char *at = stretch.at, *const end = stretch.end;
-  std::uint64_t entry = stretch.entries;
-  const usual::IdRange range = syntax.short_ids();
-  const bool whole_weights = syntax.whole_weights();
-  while (end - at >= usual::window) {
-    const int lines = usual::read_window<weighted, typename Syntax::Id>(
-        at, range, whole_weights,
-        {first_to + entry, second_to + entry, weighted ? weight_to + entry : nullptr});
-    if (lines == 0) break;
-    entry += static_cast<std::uint64_t>(lines);
-  }
-  stretch.lines += entry - std::exchange(stretch.entries, entry);
-  stretch.at = at;
+  const usual::LineNumbers<typename Syntax::Id> to = {
+      stretch.first + stretch.entries, stretch.second + stretch.entries,
+      weighted ? stretch.weights + stretch.entries : nullptr};
+  const auto read = [&](auto read_lines) {
+    return read_lines(stretch.at, stretch.end, syntax.short_ids(), syntax.whole_weights(), to);
+  };
+  std::uint64_t lines = 0;
+#if defined(__x86_64__)
+  if (usual::avx512::is_supported()) {
+    lines = read(usual::avx512::read_lines<weighted, typename Syntax::Id>);
+  } else
+#endif
+    lines = read(usual::read_lines<weighted, typename Syntax::Id>);
+  stretch.lines += lines;
+  stretch.entries += lines;
 }
 
 template <bool weighted, class Syntax>

@@ -137,7 +137,7 @@ struct IdRange {
   std::int32_t count = 100'000'000;  ///< All of eight digits are below.
 };
 
-/// Where the numbers of lines go: one more of each can be written than are read.
+/// Where the numbers of lines go: three more of each can be written than are read.
 template <class Id>
 struct LineNumbers {
   Id* first;
@@ -299,6 +299,24 @@ template <bool weighted, class Id>
     if (after_second != 0) return read(std::integral_constant<int, 3>{});
   }
   return read(std::integral_constant<int, 1>{});
+}
+
+/// Reads short lines as long as there are, and a window of characters in front of `end`. Returns
+/// how many.
+template <bool weighted, class Id>
+std::uint64_t read_lines(const char*& at, const char* end, IdRange range, bool whole_weights,
+                         LineNumbers<Id> to) {
+  std::uint64_t read = 0;
+  const char* next = at;  // a copy, which stays in a register
+  while (end - next >= window) {
+    const int lines = read_window<weighted, Id>(
+        next, range, whole_weights,
+        {to.first + read, to.second + read, weighted ? to.weights + read : nullptr});
+    if (lines == 0) break;
+    read += static_cast<std::uint64_t>(lines);
+  }
+  at = next;
+  return read;
 }
 
 }  // namespace pagerank::io::usual
