@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -116,8 +117,14 @@ void TransitionMatrixBuilder::add_links(Piece& piece, std::span<const NodeId> so
                                         std::span<const double> weights) {
   const int shift = shift_, node_bits = node_bits_;
   std::vector<std::uint32_t> next(bin_count() + 1, 0);
-  for_each_link(sources, targets, shape_.undirected,
-                [&](NodeId source, NodeId, std::size_t) { ++next[source >> shift]; });
+  // In two tables in turns: links of the same bin would wait for each other.
+  std::vector<std::uint32_t> other(next.size(), 0);
+  std::uint32_t *one = next.data(), *two = other.data();
+  for_each_link(sources, targets, shape_.undirected, [&](NodeId source, NodeId, std::size_t) {
+    ++one[source >> shift];
+    std::swap(one, two);
+  });
+  std::transform(next.begin(), next.end(), other.begin(), next.begin(), std::plus<>());
   const std::uint32_t links = counts_to_begins<std::uint32_t>(next, 0);
   const EdgeIndex first = links_.fetch_add(links);
   if (first + links <= first_.low.size()) {
