@@ -170,8 +170,10 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   const NodeId n = shape_.node_count;
   Draft matrix;
   matrix.inverse_out_weight.resize(n);
+  advise_huge_pages(std::span(matrix.inverse_out_weight));
   auto& in_links = matrix.in_links;
   in_links.row_offsets.resize(std::size_t{n} + 1);
+  advise_huge_pages(std::span(in_links.row_offsets));
 
   // table[source bin][target bin]; a row begins where the row before ends.
   Table table(bins * bins + 1, 0);
