@@ -183,7 +183,7 @@ template <class Id>
 /// The fields of lines: two ids and, of weighted ones, the digits before and behind a weight's
 /// point. An even number, of which the last may be there twice.
 template <int lines, bool weighted>
-using Fields = std::array<std::array<Field, weighted ? 4 : 2>, (lines + 1) / 2 * 2>;
+using Fields = std::array<std::array<Field, weighted ? 4 : 2>, std::size_t{lines + 1} / 2 * 2>;
 
 /// Finds the fields of `lines` lines, whose newlines are among those of the window at `at`. Returns
 /// how many characters they take, 0 if one of them is of another form.
