@@ -101,10 +101,10 @@ using TwoDoubles = double __attribute__((vector_size(16)));
 #if defined(__x86_64__)
 /// The values of the first four and the last four digits of two fields.
 [[gnu::always_inline]] inline __m128i fours_of(Field a, Field b) {
-  // (Neither is an address of doubles: these are loads of eight bytes each.)
   const auto pair = [](const void* low, const void* high) __attribute__((always_inline)) {
-    return _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(static_cast<const double*>(low)),
-                                         static_cast<const double*>(high)));
+    const __m128i one = _mm_loadl_epi64(static_cast<const __m128i*>(low));
+    const __m128i two = _mm_loadl_epi64(static_cast<const __m128i*>(high));
+    return _mm_unpacklo_epi64(one, two);
   };
   const __m128i text = pair(a.end - longest_number, b.end - longest_number);
   const __m128i digits =
