@@ -190,9 +190,9 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   advise_huge_pages(std::span(second_.low));
   advise_huge_pages(std::span(second_.weights));
   // What fits a cache each thread gathers at once, in memory of its own. For larger bins all
-  // threads share as many links as take a quarter of what the matrix takes, or a twelfth where the
-  // links take more than it already.
-  constexpr EdgeIndex gathered_at_once = EdgeIndex{1} << 17;
+  // threads share memory for a quarter of the links, or for a sixteenth where these take more than
+  // the matrix does already; but however little is left, nobody looks at a bin more often than so.
+  constexpr EdgeIndex gathered_at_once = EdgeIndex{1} << 17, most_looks = 16;
   ScratchBudget budget(links / (wide ? 16 : 4));
   std::vector<std::vector<NodeId>> dangling(bins);
   std::atomic<std::size_t> next_bin = 0;
@@ -202,10 +202,11 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
     for (std::size_t bin = 0; (bin = next_bin++) < bins;) {
       const EdgeIndex in_bin = begins[bin + 1] - begins[bin];
       const ScratchBudget::Share share(budget, in_bin > gathered_at_once ? in_bin : 0);
+      const EdgeIndex gathered = std::max(share.links(), in_bin / most_looks);
       LinkArrays shared;
-      const bool fits = share.links() <= gathered_at_once;
-      if (!fits) shared.resize(share.links(), wide, weighted);
-      distribute_by_target<wide, weighted>(bin, fits ? gathered_at_once : share.links(),
+      const bool fits = gathered <= gathered_at_once;
+      if (!fits) shared.resize(gathered, wide, weighted);
+      distribute_by_target<wide, weighted>(bin, fits ? gathered_at_once : gathered,
                                            fits ? own : shared, matrix, dangling[bin], table);
     }
   });
