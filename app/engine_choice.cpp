@@ -35,8 +35,7 @@ ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
                          .precision = precision,
                          .threads = options.threads,
                          .memory_limit = options.gpu_memory});
-  std::string kernel(engine->kernel());
-  return {std::move(engine), "gpu", std::move(kernel), precision, ""};
+  return {std::move(engine), "gpu", precision, ""};
 }
 
 ChosenEngine make_cpu_engine(const Options& options, LoadedGraph& graph, std::string why) {
@@ -49,8 +48,8 @@ ChosenEngine make_cpu_engine(const Options& options, LoadedGraph& graph, std::st
           std::min<double>(options.max_iterations,
                            least_usual_iterations(options.problem.alpha, options.tolerance))};
   if (!graph.labels.empty()) engine_options.sizes.blocked.bytes_a_node += sizeof(graph.labels[0]);
-  return {std::make_unique<CpuEngine>(std::move(graph.matrix), engine_options), "cpu", "",
-          precision, std::move(why)};
+  return {std::make_unique<CpuEngine>(std::move(graph.matrix), engine_options), "cpu", precision,
+          std::move(why)};
 }
 
 }  // namespace

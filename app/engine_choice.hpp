@@ -16,7 +16,6 @@ namespace pagerank::app {
 struct ChosenEngine {
   std::unique_ptr<Engine> engine;
   std::string name;                          ///< "gpu" or "cpu"
-  std::string kernel;                        ///< GPU only.
   Precision precision = Precision::float64;  ///< That it iterates in.
   std::string why;  ///< Why the CPU, where a GPU would have been taken; else empty.
 };

@@ -115,7 +115,7 @@ Solution solve(const Options& options, const ChosenEngine& chosen, const LoadedG
                PhaseClock& clock, ProgressDisplay& progress_display, io::Report& report) try {
   report.engine = chosen.name;
   report.device = chosen.engine->device();
-  report.kernel = chosen.kernel;
+  report.kernel = chosen.engine->kernel();
   report.precision = name_of(chosen.precision);
   const double made = clock.lap();
   (chosen.name == "gpu" ? report.seconds.upload : report.seconds.build) += made;
@@ -125,7 +125,7 @@ Solution solve(const Options& options, const ChosenEngine& chosen, const LoadedG
                  options.kernel == "auto" ? "" : ", --kernel has no effect");
   }
   spdlog::info("engine: {} ({}{}), {} precision", chosen.name, report.device,
-               chosen.kernel.empty() ? "" : ", kernel " + chosen.kernel, report.precision);
+               report.kernel.empty() ? "" : ", kernel " + report.kernel, report.precision);
 
   SolveOptions solve_options{.tolerance = options.tolerance,
                              .max_iterations = options.max_iterations};
@@ -143,6 +143,10 @@ Solution solve(const Options& options, const ChosenEngine& chosen, const LoadedG
     solution = chosen.engine->solve(options.problem, solve_options);
   }
   report.seconds.solve = clock.lap();
+  if (report.kernel != chosen.engine->kernel()) {
+    report.kernel = chosen.engine->kernel();
+    spdlog::info("so many iterations were to come that kernel {} took over", report.kernel);
+  }
   // A cache could say so that nobody wrote; a ranking needs numbers that can be compared.
   if (!std::isfinite(solution.error_bound)) {
     throw io::InputError(report.graph.path + ": the scores grow beyond all numbers");

@@ -1,5 +1,6 @@
 #include "core/graph_generator.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <stdexcept>
@@ -30,6 +31,7 @@ class Random {
   Random(std::uint64_t seed, EdgeIndex entry) : state_(mix(mix(seed + golden) + entry)) {}
   std::uint64_t bits() { return mix(state_ += golden); }
   NodeId below(std::uint64_t n) { return static_cast<NodeId>(multiply_high(bits(), n)); }
+  bool one_in(std::uint64_t n) { return below(n) == 0; }
 
  private:
   static constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
@@ -172,6 +174,29 @@ class LinkMaker {
         const NodeId source = random.below(n_);
         return {source, hub(random)};
       }
+      case GraphKind::citation: {
+        const auto source =
+            static_cast<NodeId>(std::min(n_ - 1, std::uint64_t{random.below(n_ - 1)} + 1));
+        return {source, random.below(source)};
+      }
+      case GraphKind::preferential:
+        return {growing_source(entry), preferred(entry)};
+      case GraphKind::small_world: {
+        const NodeId source = random.below(n_);
+        if (random.one_in(10)) return {source, random.below(n_)};
+        const std::uint64_t next =
+            source + std::uint64_t{random.below(std::max<EdgeIndex>(recipe_.links / n_, 1))} + 1;
+        return {source, static_cast<NodeId>(next % n_)};
+      }
+      case GraphKind::communities: {
+        const NodeId source = random.below(n_);
+        return {source, random.one_in(5) ? random.below(n_) : near(source, random)};
+      }
+      case GraphKind::traps: {
+        const NodeId source = random.below(n_);
+        const bool caught = source < n_ / 50 && !random.one_in(50);
+        return {source, caught ? near(source, random) : random.below(n_)};
+      }
       case GraphKind::diagonal:
         return {static_cast<NodeId>(entry), static_cast<NodeId>(entry)};
       case GraphKind::hub:
@@ -207,6 +232,28 @@ class LinkMaker {
     const std::uint64_t distance = power_(multiply_high(random.bits(), log2_of_10000)) % n_;
     const bool forwards = (bits >> 63) != 0;
     return {source, static_cast<NodeId>((source + (forwards ? distance : n_ - distance)) % n_)};
+  }
+
+  /// Of preferential attachment, whose nodes come one after the other.
+  [[nodiscard]] NodeId growing_source(EdgeIndex entry) const {
+    const auto node = static_cast<std::uint64_t>(Uint128{entry} * (n_ - 1) / recipe_.links);
+    return static_cast<NodeId>(std::min(n_ - 1, node + 1));
+  }
+  /// The end that an entry draws, which if it is a target was drawn in turn: retraced, for all
+  /// entries to be made at once (P. Sanders, C. Schulz: Scalable Generation of Scale-free Graphs,
+  /// Information Processing Letters 116, 2016).
+  [[nodiscard]] NodeId preferred(EdgeIndex entry) const {
+    while (entry > 0) {
+      const std::uint64_t end = multiply_high(Random(recipe_.seed, entry).bits(), 2 * entry);
+      entry = end / 2;
+      if (end % 2 == 0) return growing_source(entry);
+    }
+    return 0;
+  }
+
+  /// In the group of a hundred.
+  [[nodiscard]] NodeId near(NodeId node, Random& random) const {
+    return static_cast<NodeId>((node / 100 * std::uint64_t{100} + random.below(100)) % n_);
   }
 
   /// Rank floor(n^u) - 1, hashed to a node.

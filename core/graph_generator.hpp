@@ -16,6 +16,22 @@ enum class GraphKind {
   web,
   /// Source uniform, target always such a hub: in-degrees fall as 1 / rank.
   power_law,
+  /// Source and target independent, the source any node but the first, the target any before it:
+  /// rank goes one way.
+  citation,
+  /// Preferential attachment (A.-L. Barabasi, R. Albert: Emergence of Scaling in Random Networks,
+  /// Science 286, 1999): each node but the first links to an end, drawn evenly, of a link before.
+  preferential,
+  /// Nine links in ten to the next nodes on a ring, as many as a node has links on average, the
+  /// others anywhere (after D. J. Watts, S. H. Strogatz: Collective dynamics of 'small-world'
+  /// networks, Nature 393, 1998).
+  small_world,
+  /// Uniform, but four links in five stay in their source's group of a hundred nodes.
+  communities,
+  /// Uniform, but of a fiftieth of the nodes all links but one in fifty stay in their source's
+  /// group
+  /// of a hundred: rank goes in as anywhere, and hardly out.
+  traps,
   /// Node i links to itself: rows of one element.
   diagonal,
   /// Every node links to node 0 and to its successor: one row of n elements, n rows of one.

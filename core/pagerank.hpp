@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/array.hpp"
@@ -70,6 +71,10 @@ class Engine {
 
   /// What computes, for people: "CPU, 8 threads", "NVIDIA H100 80GB HBM3".
   [[nodiscard]] virtual std::string device() const = 0;
+
+  /// The kernel that iterates now, where there are several to choose from; else empty. A solve may
+  /// change it.
+  [[nodiscard]] virtual std::string_view kernel() const { return {}; }
 
   /// What one iteration must move at least: each array that it works on once.
   [[nodiscard]] virtual std::uint64_t bytes_per_iteration() const = 0;

@@ -18,7 +18,13 @@ namespace pagerank::gpu {
 /// A stream of its own for an engine: does not wait for work on the default stream.
 class Stream {
  public:
-  Stream() { PAGERANK_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  enum class Priority { usual, first };  ///< Of the blocks of kernels that may begin.
+  explicit Stream(Priority priority = Priority::usual) {
+    int least = 0, greatest = 0;
+    PAGERANK_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    PAGERANK_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
+                                               priority == Priority::first ? greatest : least));
+  }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream() { cudaStreamDestroy(stream_); }
@@ -118,6 +124,22 @@ class PinnedArray {
   };
   std::size_t size_ = 0;
   std::unique_ptr<T, Free> data_;
+};
+
+/// Page-locked memory for little that host and device exchange where copies would wait behind
+/// others. Locking waits for what the device does, so whoever cannot wait reserves it before. For
+/// one thread.
+class ExchangeMemory {
+ public:
+  void reserve(std::size_t bytes) {
+    if (bytes_.size() < bytes) bytes_ = PinnedArray<std::byte>(std::max(usual, bytes));
+  }
+  [[nodiscard]] std::byte* on_host() { return bytes_.data(); }
+  [[nodiscard]] std::byte* on_device() { return bytes_.on_device(); }
+
+ private:
+  static constexpr std::size_t usual = std::size_t{1} << 18;
+  PinnedArray<std::byte> bytes_;
 };
 
 /// Owners of opaque objects, each with the call that ends it.

@@ -105,9 +105,9 @@ class DeviceAlgorithms {
                                        const ScratchMemory& memory) {
     DeviceBuffer<T> uploaded(elements.size(), memory);
     if (elements.empty()) return uploaded;
+    // (From memory that is not page-locked: it has been read when this returns.)
     PAGERANK_CUDA(cudaMemcpyAsync(uploaded.data(), elements.data(), elements.size() * sizeof(T),
                                   cudaMemcpyHostToDevice, stream_));
-    PAGERANK_CUDA(cudaStreamSynchronize(stream_));
     return uploaded;
   }
 

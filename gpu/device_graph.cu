@@ -180,9 +180,17 @@ DeviceGraph<T>::DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix
                             std::size_t most_held)
     : most_held_(most_held),
       matrix_(std::move(matrix)),
-      sampler_(std::make_unique<DeviceSampler>(*matrix_)),
+      sampler_(std::make_unique<DeviceSampler>(*matrix_, exchange_memory_)),
       values_(std::is_same_v<T, double> ? 0 : matrix_->values.size()) {
   narrow_values(matrix_->values, values_);
+}
+
+template <class T>
+void DeviceGraph<T>::outlive_host() {
+  const std::size_t most_sampled = RowSample::usual_rows * RowSample::most_columns(node_count());
+  exchange_memory_.reserve(most_sampled * (sizeof(EdgeIndex) + sizeof(MatrixSampler::Row)));
+  sampler_ = std::make_unique<DeviceSampler>(*matrix_, exchange_memory_);
+  (void)in_links();  // all there
 }
 
 template class DeviceGraph<float>;

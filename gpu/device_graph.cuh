@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <future>
 #include <memory>
 #include <type_traits>
@@ -34,7 +33,8 @@ void out_weights(const double* inverse_out_weight, const NodeId* order, std::uin
 template <class T>
 class DeviceGraph {
  public:
-  /// `ring` is used until someone has asked for the links, `matrix` until then and by sampler().
+  /// `ring` is used until someone has asked for the links, `matrix` until then and by sampler(),
+  /// before outlive_host().
   DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring,
               EdgeIndex stretch = EngineOptions{}.upload_stretch,
               std::size_t most_held = ScratchMemory::unlimited);
@@ -88,22 +88,28 @@ class DeviceGraph {
     return matrix_->column_indices.data();
   }
 
-  using UseOfLinks = std::function<void(const CsrView<T>& links, EdgeIndex begin, EdgeIndex end)>;
-
   /// Calls use(links, begin, end) for stretches of the links, in their order until all have been,
   /// as soon as those are there; `links` has all of them, of which others may be on their way.
-  void as_links_arrive(const UseOfLinks& use) const {
+  template <class Use>
+  void as_links_arrive(const Use& use) const {
     const CsrView<T> links = view_arriving(in_link_values());
-    if (!onlooker_) return show_stretches(links, use);
-    show_stretches(links, onlooker_);
-    use(links, 0, link_count());
+    if (!arrivals_) return use(links, EdgeIndex{0}, link_count());
+    for (std::size_t s = 0; s < arrivals_->stretches(); ++s) {
+      arrivals_->wait(s);
+      use(links, arrivals_->begin(s), arrivals_->end(s));
+    }
+    if (uploaded_.valid()) uploaded_.get();  // the ring is free
   }
-  /// Until a null one is let in, who calls as_links_arrive(), once, waits while this one is shown
-  /// all stretches: it may throw when it has seen them, so that the other gives up.
-  void let_look(UseOfLinks onlooker) { onlooker_ = std::move(onlooker); }
 
   /// Looks at the matrix wherever it is cheap: for the links of one that is uploaded, on the host.
   [[nodiscard]] const MatrixSampler& sampler() const { return *sampler_; }
+
+  /// From now on the matrix on the host may be gone, and sampler() may be asked without waiting for
+  /// what the device does.
+  void outlive_host();
+
+  /// For whoever prepares a kernel; sampler() may use it.
+  [[nodiscard]] ExchangeMemory& exchange_memory() const { return exchange_memory_; }
 
   [[nodiscard]] std::vector<EdgeIndex> download_row_offsets() const {
     return matrix_->row_offsets.download();
@@ -129,14 +135,6 @@ class DeviceGraph {
       return values_.data();
     }
   }
-  void show_stretches(const CsrView<T>& links, const UseOfLinks& use) const {
-    if (!arrivals_) return use(links, EdgeIndex{0}, link_count());
-    for (std::size_t s = 0; s < arrivals_->stretches(); ++s) {
-      arrivals_->wait(s);
-      use(links, arrivals_->begin(s), arrivals_->end(s));
-    }
-    if (uploaded_.valid()) uploaded_.get();  // the ring is free
-  }
   template <class Value>
   [[nodiscard]] CsrView<Value> view_arriving(const Value* values) const {
     return {node_count(), link_count(), row_offsets(), matrix_->column_indices.data(), values};
@@ -149,8 +147,8 @@ class DeviceGraph {
 
   std::size_t most_held_;
   std::shared_ptr<const DeviceTransitionMatrix> matrix_;
+  mutable ExchangeMemory exchange_memory_;
   std::unique_ptr<MatrixSampler> sampler_;
-  UseOfLinks onlooker_;
   DeviceBuffer<double> stored_values_;             ///< See store_values().
   DeviceBuffer<T> values_;                         ///< Where T is not double.
   std::unique_ptr<LinkArrivals> arrivals_;         ///< Null: all are there.

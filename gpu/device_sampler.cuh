@@ -6,16 +6,12 @@
 
 namespace pagerank::gpu {
 
-/// What is asked and found, in main memory where the device sees it, too.
-struct SamplerMemory {
-  Stream stream;
-  PinnedArray<std::byte> bytes;
-};
-
-/// Of a matrix on the current device, which outlives it. For one thread.
+/// Of a matrix on the current device; what is asked and found goes through `memory`. Both outlive
+/// it. For one thread.
 class DeviceSampler final : public MatrixSampler {
  public:
-  explicit DeviceSampler(const DeviceTransitionMatrix& matrix) : matrix_(matrix) {}
+  DeviceSampler(const DeviceTransitionMatrix& matrix, ExchangeMemory& memory)
+      : matrix_(matrix), memory_(memory) {}
 
   [[nodiscard]] std::uint64_t node_count() const override { return matrix_.node_count(); }
   [[nodiscard]] EdgeIndex link_count() const override { return matrix_.link_count(); }
@@ -29,7 +25,8 @@ class DeviceSampler final : public MatrixSampler {
 
  private:
   const DeviceTransitionMatrix& matrix_;
-  mutable SamplerMemory memory_;
+  ExchangeMemory& memory_;
+  Stream stream_{Stream::Priority::first};  ///< Who asks waits.
 };
 
 }  // namespace pagerank::gpu

@@ -59,10 +59,8 @@ bool can_loop_on_device() {
 
 }  // namespace
 
-IterationLoop::IterationLoop(Queue queue, NodeSums* sums, bool on_device)
-    : queue_(std::move(queue)), sums_(sums), done_(1), control_(1) {
-  PAGERANK_CUDA(cudaMemset(done_.data(), 0, sizeof(unsigned)));
-  PAGERANK_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
+IterationLoop::IterationLoop(Queue queue, NodeSums* sums, LoopMemory& memory, bool on_device)
+    : queue_(std::move(queue)), sums_(sums), memory_(memory) {
   if (!on_device || !can_loop_on_device()) return;
   graph_ = record_while_graph(queue_, end_inside());
   cudaGraphExec_t executable = nullptr;
@@ -75,12 +73,12 @@ IterationLoop::IterationLoop(Queue queue, NodeSums* sums, bool on_device)
 
 IterationEnd IterationLoop::end_inside() {
   IterationEnd end = end_outside();
-  end.control = control_.data();
+  end.control = memory_.control.data();
   return end;
 }
 
 std::vector<double> IterationLoop::run(double target, unsigned limit, const Stream& stream) {
-  LoopControl& control = host_control_[0];
+  LoopControl& control = memory_.host_control[0];
   control.target = target;
   control.limit = std::min(limit, LoopControl::most_iterations);
   control.iterations = 0;
@@ -88,15 +86,15 @@ std::vector<double> IterationLoop::run(double target, unsigned limit, const Stre
     PAGERANK_CUDA(cudaMemcpyAsync(to, from, sizeof(LoopControl), kind, stream));
   };
   const unsigned most = control.limit;
-  copy(control_.data(), host_control_.data(), cudaMemcpyHostToDevice);
+  copy(memory_.control.data(), &control, cudaMemcpyHostToDevice);
   if (executable_) {
     PAGERANK_CUDA(cudaGraphLaunch(executable_.get(), stream));
-    copy(host_control_.data(), control_.data(), cudaMemcpyDeviceToHost);
+    copy(&control, memory_.control.data(), cudaMemcpyDeviceToHost);
     stream.wait();
   } else {
     for (bool go_on = true; go_on;) {
       queue_(stream, end_inside());
-      copy(host_control_.data(), control_.data(), cudaMemcpyDeviceToHost);
+      copy(&control, memory_.control.data(), cudaMemcpyDeviceToHost);
       stream.wait();
       go_on = control.iterations < most && control.changes[control.iterations - 1] > target;
     }

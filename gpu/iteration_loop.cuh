@@ -57,6 +57,19 @@ struct IterationEnd {
 #endif
 };
 
+/// What loops of which one runs at a time share.
+struct LoopMemory {
+  LoopMemory() {
+    PAGERANK_CUDA(cudaMemset(done.data(), 0, sizeof(unsigned)));
+    PAGERANK_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
+  }
+  static constexpr std::size_t bytes = sizeof(unsigned) + sizeof(LoopControl);  ///< Of the device.
+
+  DeviceBuffer<unsigned> done{1};
+  DeviceBuffer<LoopControl> control{1};
+  PinnedArray<LoopControl> host_control{1};
+};
+
 /// Repeats an iteration on the device until its change is small enough, without asking the host: a
 /// CUDA graph whose WHILE node runs the iteration, and whose condition the iteration's last kernel
 /// sets (CUDA Programming Guide, conditional graph nodes). Where the driver is too old for that, a
@@ -67,16 +80,16 @@ class IterationLoop {
   using Queue = std::function<void(cudaStream_t, const IterationEnd&)>;
 
   /// `queue` is called now, to record the graph, and again for each iteration of a plain loop; what
-  /// it queues must not change between runs. Iterations leave their sums in *sums.
-  /// `on_device` false makes a plain loop in any case.
-  IterationLoop(Queue queue, NodeSums* sums, bool on_device);
+  /// it queues must not change between runs. Iterations leave their sums in *sums. `memory`
+  /// outlives the loop. `on_device` false makes a plain loop in any case.
+  IterationLoop(Queue queue, NodeSums* sums, LoopMemory& memory, bool on_device);
   IterationLoop(const IterationLoop&) = delete;
   IterationLoop& operator=(const IterationLoop&) = delete;
 
   /// For an update outside the loop that leaves its sums in the same place.
   [[nodiscard]] IterationEnd end_outside() {
     return {.sums = sums_,
-            .done = done_.data(),
+            .done = memory_.done.data(),
             .control = nullptr,
             .condition = {},
             .in_graph = false};
@@ -94,9 +107,7 @@ class IterationLoop {
 
   Queue queue_;
   NodeSums* sums_;
-  DeviceBuffer<unsigned> done_;
-  DeviceBuffer<LoopControl> control_;
-  PinnedArray<LoopControl> host_control_{1};
+  LoopMemory& memory_;
   CudaGraph graph_;           ///< Owns the condition: lives as long as what was made of it.
   CudaGraphExec executable_;  ///< Null: plain loop.
 };

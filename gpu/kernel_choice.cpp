@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "gpu/early_changes.hpp"
-#include "gpu/neighbourhoods.hpp"
 
 namespace pagerank::gpu {
 namespace {
@@ -144,7 +142,6 @@ class DegreeOrder {
 
 struct Runs {
   double as_numbered, by_degree, anywhere;  ///< Per link; the last where links lead anywhere.
-  double in_long_rows;                      ///< Links, per link.
 };
 Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
   const auto window_size = static_cast<std::uint32_t>(window_bytes / value_bytes);
@@ -157,12 +154,7 @@ Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
   });
   return {sample.runs_per_link(sample.columns, matrix.node_count(), window_size),
           sample.runs_per_link(places, matrix.node_count(), window_size),
-          sample.runs_per_random_link(matrix.node_count(), window_size),
-          // (Each link counts alike.)
-          static_cast<double>(
-              std::count_if(sample.lengths.begin(), sample.lengths.end(),
-                            [](EdgeIndex length) { return length > longest_seen_row; })) /
-              static_cast<double>(sample.lengths.size())};
+          sample.runs_per_random_link(matrix.node_count(), window_size)};
 }
 
 double sample_isolated(const MatrixSampler& matrix) {
@@ -227,6 +219,9 @@ constexpr double blocked_bytes_per_second = 2.75e12;
 constexpr double blocked_share_of_memory = 0.5;
 constexpr double launches = 8e-6;
 
+/// Of the time that preparing `blocked` takes, so much is the host's.
+constexpr double idle_while_prepared = 2.7e-3;
+
 /// Of all that graphs of that size can be, what `blocked` gains the most with.
 GraphShape most_for_blocked(const MatrixSampler& matrix) {
   return {.nodes = matrix.node_count(),
@@ -269,10 +264,14 @@ std::vector<double> HostSampler::inverse_out_weights(const std::vector<NodeId>& 
                         [&](std::size_t i) { return matrix_.inverse_out_weight[nodes[i]]; });
 }
 
-RowSample sample_rows(const MatrixSampler& matrix, std::size_t most_rows) {
+std::size_t RowSample::most_columns(std::uint64_t nodes) {
   // Of the windows there are, so many see nearly all that a row falls into.
-  const std::size_t windows = matrix.node_count() * sizeof(float) / window_bytes + 1;
-  const std::size_t most_columns = std::clamp<std::size_t>(4 * windows, 64, 256);
+  const std::size_t windows = nodes * sizeof(float) / window_bytes + 1;
+  return std::clamp<std::size_t>(4 * windows, 64, 256);
+}
+
+RowSample sample_rows(const MatrixSampler& matrix, std::size_t most_rows) {
+  const std::size_t most_columns = RowSample::most_columns(matrix.node_count());
   std::vector<EdgeIndex> links(most_rows);
   const EdgeIndex apart = matrix.link_count() / most_rows;
   for (std::size_t r = 0; r < most_rows; ++r) links[r] = r * apart + apart / 2;
@@ -327,13 +326,7 @@ GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes) {
       runs.by_degree < worth_renumbering * runs.as_numbered ? runs.by_degree : runs.as_numbered;
   shape.isolated = sample_isolated(matrix);
   shape.mixing = estimate_mixing(matrix, runs);
-  shape.unseen_links = runs.in_long_rows;
   return shape;
-}
-
-Neighbourhoods measure_neighbourhoods(const MatrixSampler& matrix) {
-  if (matrix.link_count() == 0) return {};
-  return walk_neighbourhoods(matrix, 16 + sixteenths(matrix), sampling_threads());
 }
 
 KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes,
@@ -362,10 +355,26 @@ KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
           .iteration = launches + bytes / (faster * blocked_bytes_per_second)};
 }
 
+KernelCost cost_of_late_blocked(const GraphShape& shape, std::size_t value_bytes,
+                                double memory_bandwidth) {
+  KernelCost cost = cost_of_blocked(shape, value_bytes, memory_bandwidth);
+  const auto nodes = static_cast<double>(shape.nodes), links = static_cast<double>(shape.links);
+  const double values = shape.weighted ? static_cast<double>(value_bytes) * 0.005e-9 : 0;
+  cost.prepare = 3.6e-3 + nodes * 0.6e-9 + links * (0.011e-9 + values) +
+                 links * shape.runs_per_link * 0.097e-9;
+  return cost;
+}
+
 double expected_iterations(const GraphShape& shape, double alpha, double tolerance) {
   const double change = tolerance * (1 - alpha) / alpha;
   if (!(change < 1)) return 1;
   return 1 + std::min(1000.0, std::log(change) / std::log(alpha * shape.mixing));
+}
+
+double iterations_left(double before, double last, double target, double alpha) {
+  if (last <= target) return 0;
+  // (In exact arithmetic it shrinks by alpha at least.)
+  return std::log(target / last) / std::log(std::min(last / before, alpha));
 }
 
 KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
@@ -374,33 +383,32 @@ KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
   if (matrix.link_count() < least_links) return balanced;
   const std::size_t value_bytes = precision == Precision::float64 ? sizeof(double) : sizeof(float);
   const double bandwidth = memory_bandwidth > 0 ? memory_bandwidth : h100_memory_bandwidth;
-  // Iterations of a solve that pay for preparing `blocked`.
-  const auto break_even = [&](const GraphShape& shape) {
-    const KernelCost plain = cost_of_balanced(shape, value_bytes, bandwidth),
-                     prepared = cost_of_blocked(shape, value_bytes, bandwidth);
-    const double gained = plain.iteration - prepared.iteration;
-    if (!(gained > 0)) return std::numeric_limits<double>::infinity();
-    return (prepared.prepare - plain.prepare) / (gained * static_cast<double>(work.solves));
+  // Iterations that pay for so many seconds more.
+  const auto payback = [&](const GraphShape& shape, double seconds) {
+    const double gained = cost_of_balanced(shape, value_bytes, bandwidth).iteration -
+                          cost_of_blocked(shape, value_bytes, bandwidth).iteration;
+    return gained > 0 ? seconds / gained : std::numeric_limits<double>::infinity();
+  };
+  // The same, for preparing `blocked` at once.
+  const auto payback_at_once = [&](const GraphShape& shape) {
+    return payback(shape, cost_of_blocked(shape, value_bytes, bandwidth).prepare -
+                              cost_of_balanced(shape, value_bytes, bandwidth).prepare);
   };
   const auto iterations = [&](const GraphShape& shape) {
-    return expected_iterations(shape, work.alpha, work.tolerance);
+    return work.solves * expected_iterations(shape, work.alpha, work.tolerance);
   };
   // Looking takes about as long as such a solve.
   const GraphShape best = most_for_blocked(matrix);
-  if (iterations(best) <= break_even(best)) return balanced;
+  if (iterations(best) <= payback_at_once(best)) return balanced;
   GraphShape shape = measure_shape(matrix, value_bytes);
-  const double enough = break_even(shape);
-  if (iterations(shape) > enough) return blocked;
-  GraphShape slowest = shape;
-  slowest.mixing = slowest_mixing;
-  if (iterations(slowest) <= enough) return balanced;
-  // Walking takes some times as long as looking: only now that it may matter.
-  const Neighbourhoods walked = measure_neighbourhoods(matrix);
-  shape.mixing = std::max(shape.mixing, walked.mixing);
-  if (iterations(shape) > enough) return blocked;
-  if (shape.unseen_links > most_unseen_links) return balanced;
-  // Where walks back end links lead one way, and rank goes it: that takes many iterations.
-  return {.kernel = "balanced", .blocked_beyond = enough, .blocked_is_likely = walked.ended > 0.5};
+  if (iterations(shape) > payback_at_once(shape)) return blocked;
+  const KernelCost plain = cost_of_balanced(shape, value_bytes, bandwidth),
+                   late = cost_of_late_blocked(shape, value_bytes, bandwidth);
+  const double beside = std::floor(idle_while_prepared / plain.iteration);
+  const double enough = payback(shape, late.prepare - beside * late.iteration);
+  shape.mixing = 1;  // as slowly as can be
+  if (iterations(shape) <= enough) return balanced;
+  return {.kernel = "balanced", .payback = enough, .beside = static_cast<std::uint32_t>(beside)};
 }
 
 }  // namespace pagerank::gpu

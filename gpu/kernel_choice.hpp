@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -31,9 +32,6 @@ struct GraphShape {
 
   /// What an iteration leaves of the change, apart from alpha; an estimate.
   double mixing = 1;
-
-  /// Of the links, how many lead to rows too long for early_changes.hpp.
-  double unseen_links = 0;
 };
 
 /// Looks at parts of a matrix, wherever it lies: many at once, for each look may be a trip to the
@@ -90,6 +88,9 @@ struct RowSample {
   std::vector<NodeId> columns;
   std::vector<EdgeIndex> lengths;  ///< Of the rows in the matrix.
 
+  static constexpr std::size_t usual_rows = 256;
+  [[nodiscard]] static std::size_t most_columns(std::uint64_t nodes);  ///< Of a row.
+
   /// The windows of `window_size` that links of a row fall into, per link, `places` being those of
   /// the columns in an order of all `nodes`.
   [[nodiscard]] double runs_per_link(const std::vector<NodeId>& places, std::uint64_t nodes,
@@ -98,7 +99,8 @@ struct RowSample {
   [[nodiscard]] double runs_per_random_link(std::uint64_t nodes, std::uint32_t window_size) const;
 };
 /// So many rows at most, evenly apart by links.
-[[nodiscard]] RowSample sample_rows(const MatrixSampler& matrix, std::size_t most_rows = 256);
+[[nodiscard]] RowSample sample_rows(const MatrixSampler& matrix,
+                                    std::size_t most_rows = RowSample::usual_rows);
 
 /// `blocked` takes the nodes in another order if that leaves less than so much of the runs.
 inline constexpr double worth_renumbering = 0.8;
@@ -109,14 +111,6 @@ inline constexpr double worth_renumbering = 0.8;
                                               std::size_t value_bytes) {
   return measure_shape(HostSampler(matrix), value_bytes);
 }
-
-struct Neighbourhoods {
-  double mixing = 0;  ///< What they let that of the graph be at least.
-  double ended = 0;   ///< Of the random walks that looked for them, how many came to an end.
-};
-/// Of neighbourhoods in the graph, whatever the nodes' numbers, in which measure_shape() sees them:
-/// see walk_neighbourhoods().
-[[nodiscard]] Neighbourhoods measure_neighbourhoods(const MatrixSampler& matrix);
 
 /// Bytes a second of an H100's memory, by its clock and width.
 inline constexpr double h100_memory_bandwidth = 3.35e12;
@@ -131,9 +125,24 @@ struct KernelCost {
                                           double memory_bandwidth = h100_memory_bandwidth);
 [[nodiscard]] KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
                                          double memory_bandwidth = h100_memory_bandwidth);
+/// The same, of which preparation begins when the links have been there for long, beside iterations
+/// (of which KernelChoice::beside).
+[[nodiscard]] KernelCost cost_of_late_blocked(const GraphShape& shape, std::size_t value_bytes,
+                                              double memory_bandwidth = h100_memory_bandwidth);
 
 /// Iterations until the change promises the tolerance.
 [[nodiscard]] double expected_iterations(const GraphShape& shape, double alpha, double tolerance);
+
+/// Iterations that a solve has before it if its change goes on shrinking as it did at last: after
+/// `before`, then `last`, until `target`.
+[[nodiscard]] double iterations_left(double before, double last, double target, double alpha);
+
+/// Iterations from one look at that to the next: few at first, for each comes late by as many as go
+/// by until then, and half of what has been done later on, for what rank drains from slowly shows
+/// late.
+[[nodiscard]] inline std::uint32_t iterations_to_next_look(std::uint32_t done) {
+  return done == 0 ? 3 : std::max(2U, done / 2);
+}
 
 /// What the engine will be asked for.
 struct ExpectedWork {
@@ -145,17 +154,15 @@ struct ExpectedWork {
 struct KernelChoice {
   std::string_view kernel;  ///< "balanced" or "blocked"
 
-  /// Of "balanced": if a solve took more iterations than that it would take less time by "blocked".
-  /// It may be that it does, and the changes of the first iterations can tell (early_changes.hpp).
-  /// Else infinite.
-  double blocked_beyond = std::numeric_limits<double>::infinity();
+  /// Of "balanced": so many iterations that are still to come, in all solves together, pay for
+  /// preparing "blocked" after all. Infinite where there will not be so many however slowly the
+  /// graph mixes; else the changes of a solve's first iterations tell whether there will.
+  double payback = std::numeric_limits<double>::infinity();
 
-  /// Such graphs often do.
-  bool blocked_is_likely = false;
+  /// So many iterations go by beside that preparation.
+  std::uint32_t beside = 0;
 
-  [[nodiscard]] bool doubtful() const {
-    return blocked_beyond < std::numeric_limits<double>::infinity();
-  }
+  [[nodiscard]] bool doubtful() const { return payback < std::numeric_limits<double>::infinity(); }
 };
 
 /// Whichever takes less time for that work, preparation included, on a device with memory of that

@@ -1,6 +1,6 @@
 #include "gpu/node_order.cuh"
 
-#include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "gpu/cuda_handles.cuh"
@@ -9,25 +9,26 @@ namespace pagerank::gpu {
 namespace {
 
 /// The places of some nodes. The device reads their numbers, and writes the places, where the host
-/// has them: a copy would wait behind those of the upload until that is done. So would freeing
-/// memory that is not scratch.
+/// has them: a copy would wait behind those of the upload until that is done.
 std::vector<NodeId> places_of(const std::vector<NodeId>& nodes, const NodeId* place_of,
-                              DeviceAlgorithms& algorithms) {
-  PinnedArray<NodeId> numbers(nodes.size());
-  std::copy(nodes.begin(), nodes.end(), numbers.data());
-  NodeId* const number = numbers.on_device();
+                              ExchangeMemory& memory, cudaStream_t stream) {
+  const std::size_t bytes = nodes.size() * sizeof(NodeId);
+  memory.reserve(bytes);
+  std::memcpy(memory.on_host(), nodes.data(), bytes);
+  auto* const number = reinterpret_cast<NodeId*>(memory.on_device());
   queue_for_each(
-      nodes.size(), [=] __device__(std::uint64_t i) { number[i] = place_of[number[i]]; },
-      algorithms.stream());
-  PAGERANK_CUDA(cudaStreamSynchronize(algorithms.stream()));
-  return {numbers.data(), numbers.data() + nodes.size()};
+      nodes.size(), [=] __device__(std::uint64_t i) { number[i] = place_of[number[i]]; }, stream);
+  PAGERANK_CUDA(cudaStreamSynchronize(stream));
+  std::vector<NodeId> places(nodes.size());
+  std::memcpy(places.data(), memory.on_host(), bytes);
+  return places;
 }
 
 /// Whether the links of the sampled rows fall into clearly fewer windows in this order than as
 /// nodes are numbered: renumbering costs a gather a link once, and may scatter what else is near.
 bool gathers_links(const RowSample& sample, std::uint64_t nodes, const NodeId* place_of,
-                   std::uint32_t window_size, DeviceAlgorithms& algorithms) {
-  const std::vector<NodeId> places = places_of(sample.columns, place_of, algorithms);
+                   std::uint32_t window_size, ExchangeMemory& memory, cudaStream_t stream) {
+  const std::vector<NodeId> places = places_of(sample.columns, place_of, memory, stream);
   return sample.runs_per_link(places, nodes, window_size) <
          worth_renumbering * sample.runs_per_link(sample.columns, nodes, window_size);
 }
@@ -169,8 +170,8 @@ NodeOrder::NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size,
   if (graph.node_count() <= window_size || graph.link_count() == 0) return;
   const RowSample sample = sample_rows(graph.sampler());  // while the links are on their way
   std::optional<KeyOrder> chosen = order_by_degree(graph, algorithms);
-  const bool falling =
-      gathers_links(sample, graph.node_count(), chosen->place_of.data(), window_size, algorithms);
+  const bool falling = gathers_links(sample, graph.node_count(), chosen->place_of.data(),
+                                     window_size, graph.exchange_memory(), algorithms.stream());
   if (!falling) {
     chosen.reset();
     chosen = order_by_number(graph, algorithms);

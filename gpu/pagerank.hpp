@@ -83,7 +83,9 @@ void create_context(int device, bool load_kernels = false) noexcept;
 struct EngineOptions {
   int device = 0;
   /// A name of kernels(); empty or "auto": the one that suits the graph and the expected work, or,
-  /// where that one cannot have it (too little memory, another GPU), "balanced".
+  /// where that one cannot have it (too little memory, another GPU), "balanced". Where that hangs
+  /// on how fast the graph mixes, "balanced" begins, and the first solve that turns out long enough
+  /// goes on with the other.
   std::string kernel;
   ExpectedWork expected;
   Precision precision = Precision::float64;
@@ -106,7 +108,8 @@ struct EngineOptions {
 
 /// Power iteration on one GPU: the graph is uploaded by the constructor, scores are downloaded once
 /// a solve. The same input on the same device gives the same bits, but for kernels that
-/// Kernel::same_bits excepts.
+/// Kernel::same_bits excepts; a solve that changes the kernel may give others than those after it,
+/// of which each keeps what its certificate says.
 class Engine final : public pagerank::Engine {
  public:
   /// Copies what it needs of `matrix`. Throws NotCompiled, NoDevice, OutOfMemory (before anything
@@ -121,7 +124,7 @@ class Engine final : public pagerank::Engine {
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) override;
   [[nodiscard]] std::string device() const override;
   [[nodiscard]] std::uint64_t bytes_per_iteration() const override;
-  [[nodiscard]] std::string_view kernel() const;  ///< That iterates: never "auto".
+  [[nodiscard]] std::string_view kernel() const override;  ///< Never "auto".
 
   /// Whether EngineOptions::device_loop could be granted.
   [[nodiscard]] bool loops_on_device() const;

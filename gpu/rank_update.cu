@@ -95,6 +95,15 @@ __global__ void evaluate(RankState<T> state, const NodeId* order, bool add, doub
   written = add ? written + rank : rank;
 }
 
+template <class T>
+__global__ void scale(RankState<T> state, const NodeId* order, const double* x) {
+  const std::uint64_t i = global_thread_index();
+  if (i >= state.nodes) return;
+  const T weight = state.out_weight[i];
+  const double rank = x[order != nullptr ? order[i] : i];
+  state.z[i] = static_cast<T>(rank) / (weight > 0 ? weight : T(1));
+}
+
 /// Block sums of x, as dangling mass.
 __global__ void add_up(std::uint64_t nodes, const double* x, NodeSums* block_sums) {
   RowSum<double> mass{};
@@ -131,6 +140,13 @@ void write_ranks(const RankState<T>& state, const NodeId* order, bool add, doubl
   PAGERANK_CUDA_LAUNCHED(evaluate);
 }
 
+template <class T>
+void read_ranks(const RankState<T>& state, const NodeId* order, const double* x,
+                cudaStream_t stream) {
+  scale<<<blocks_for(state.nodes, sum_block_size), sum_block_size, 0, stream>>>(state, order, x);
+  PAGERANK_CUDA_LAUNCHED(scale);
+}
+
 void normalise(double* x, std::uint64_t nodes, NodeSums* block_sums, NodeSums* sum,
                cudaStream_t stream) {
   const unsigned blocks = update_blocks(nodes);
@@ -143,6 +159,10 @@ void normalise(double* x, std::uint64_t nodes, NodeSums* block_sums, NodeSums* s
 
 template void update_ranks<float>(const RankState<float>&, const IterationEnd&, cudaStream_t);
 template void update_ranks<double>(const RankState<double>&, const IterationEnd&, cudaStream_t);
+template void read_ranks<float>(const RankState<float>&, const NodeId*, const double*,
+                                cudaStream_t);
+template void read_ranks<double>(const RankState<double>&, const NodeId*, const double*,
+                                 cudaStream_t);
 template void write_ranks<float>(const RankState<float>&, const NodeId*, bool, double*,
                                  cudaStream_t);
 template void write_ranks<double>(const RankState<double>&, const NodeId*, bool, double*,

@@ -49,6 +49,11 @@ template <class T>
 void write_ranks(const RankState<T>& state, const NodeId* order, bool add, double* x,
                  cudaStream_t stream);
 
+/// The other way round: z of those ranks, for an iteration that is to go on from them.
+template <class T>
+void read_ranks(const RankState<T>& state, const NodeId* order, const double* x,
+                cudaStream_t stream);
+
 /// Scales x, of as many elements as `nodes`, so that they add up to 1, as those of x* do. Columns
 /// of G add up to 1, so that the sum of an error's elements, which rounding in float leaves,
 /// shrinks by alpha an iteration whatever the graph; an error that adds up to 0 shrinks as fast as
@@ -61,6 +66,10 @@ extern template void update_ranks<float>(const RankState<float>&, const Iteratio
                                          cudaStream_t);
 extern template void update_ranks<double>(const RankState<double>&, const IterationEnd&,
                                           cudaStream_t);
+extern template void read_ranks<float>(const RankState<float>&, const NodeId*, const double*,
+                                       cudaStream_t);
+extern template void read_ranks<double>(const RankState<double>&, const NodeId*, const double*,
+                                        cudaStream_t);
 extern template void write_ranks<float>(const RankState<float>&, const NodeId*, bool, double*,
                                         cudaStream_t);
 extern template void write_ranks<double>(const RankState<double>&, const NodeId*, bool, double*,

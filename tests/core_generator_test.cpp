@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <random>
 #include <set>
 
 #include "core/graph_generator.hpp"
@@ -14,8 +15,10 @@ TEST_SUITE_BEGIN("core");
 
 namespace {
 
-constexpr GraphKind all_kinds[] = {GraphKind::rmat,      GraphKind::uniform,  GraphKind::web,
-                                   GraphKind::power_law, GraphKind::diagonal, GraphKind::hub};
+constexpr GraphKind all_kinds[] = {
+    GraphKind::rmat,     GraphKind::uniform,      GraphKind::web,         GraphKind::power_law,
+    GraphKind::citation, GraphKind::preferential, GraphKind::small_world, GraphKind::communities,
+    GraphKind::traps,    GraphKind::diagonal,     GraphKind::hub};
 
 /// FNV-1a over the entries: a fingerprint to hold machines against each other.
 std::uint64_t fingerprint(const EdgeList& edges) {
@@ -118,6 +121,83 @@ TEST_CASE("power-law in-degrees fall as one over the rank") {
     CHECK(static_cast<double>(degrees[static_cast<std::size_t>(rank)]) ==
           doctest::Approx(expected).epsilon(0.08));
   }
+}
+
+TEST_CASE("citations go back to any earlier node alike") {
+  constexpr NodeId n = 1000;
+  const EdgeList edges =
+      generate_graph({.kind = GraphKind::citation, .nodes = n, .links = 1'000'000});
+  double halves = 0;
+  for (EdgeIndex e = 0; e < edges.entry_count(); ++e) {
+    REQUIRE(edges.targets[e] < edges.sources[e]);
+    halves += edges.targets[e] < edges.sources[e] / 2 ? 1 : 0;
+  }
+  CHECK(halves / 1e6 == doctest::Approx(0.5).epsilon(0.01));
+  // Of all that come behind a node, each links to it with 1 of its number.
+  const auto degrees = in_degrees(edges);
+  for (const NodeId node : {10U, 100U, 500U}) {
+    CHECK(static_cast<double>(degrees[node]) ==
+          doctest::Approx(1e6 / n * std::log(double{n} / node)).epsilon(0.1));
+  }
+}
+
+TEST_CASE("preferential attachment links to ends of earlier links") {
+  // One after the other, as it is defined: the same law, drawn by another generator.
+  constexpr NodeId n = 1 << 12;
+  constexpr EdgeIndex links = EdgeIndex{n} * 32;
+  const EdgeList edges =
+      generate_graph({.kind = GraphKind::preferential, .nodes = n, .links = links});
+  EdgeList expected{.node_count = n};
+  std::mt19937_64 random(3);
+  for (EdgeIndex e = 0; e < links; ++e) {
+    const EdgeIndex end = e > 0 ? random() % (2 * e) : 1;
+    expected.targets.push_back(e == 0         ? 0
+                               : end % 2 == 0 ? expected.sources[end / 2]
+                                              : expected.targets[end / 2]);
+    expected.sources.push_back(
+        static_cast<NodeId>(std::min<EdgeIndex>(n - 1, e * (n - 1) / links + 1)));
+  }
+  CHECK(edges.sources == expected.sources);
+  for (EdgeIndex e = 0; e < links; ++e) REQUIRE(edges.targets[e] <= edges.sources[e]);
+  const auto share_of_first = [&](const EdgeList& of, std::size_t first) {
+    const auto degrees = in_degrees(of);
+    return static_cast<double>(std::accumulate(degrees.begin(),
+                                               degrees.begin() + static_cast<std::ptrdiff_t>(first),
+                                               EdgeIndex{0})) /
+           links;
+  };
+  for (const std::size_t first : {n / 16, n / 4, n / 2}) {
+    CHECK(share_of_first(edges, first) ==
+          doctest::Approx(share_of_first(expected, first)).epsilon(0.03));
+    CHECK(share_of_first(edges, first) >
+          1.8 * static_cast<double>(first) / n * (1 - 0.5 * static_cast<double>(first) / n));
+  }
+}
+
+TEST_CASE("links of small worlds, communities and traps stay near as often as they should") {
+  constexpr NodeId n = 100'000;
+  constexpr EdgeIndex links = EdgeIndex{n} * 16;
+  const auto share = [&](GraphKind kind, const auto& counts, const auto& is_near) {
+    const EdgeList edges = generate_graph({.kind = kind, .nodes = n, .links = links});
+    double near = 0, all = 0;
+    for (EdgeIndex e = 0; e < links; ++e) {
+      if (!counts(edges.sources[e])) continue;
+      ++all;
+      near += is_near(edges.sources[e], edges.targets[e]) ? 1 : 0;
+    }
+    return near / all;
+  };
+  const auto every = [](NodeId) { return true; };
+  const auto caught = [](NodeId source) { return source < n / 50; };
+  const auto free = [](NodeId source) { return source >= n / 50; };
+  const auto in_group = [](NodeId source, NodeId target) { return source / 100 == target / 100; };
+  const auto next = [](NodeId source, NodeId target) {
+    return target != source && (target + n - source) % n <= 16;
+  };
+  CHECK(share(GraphKind::small_world, every, next) == doctest::Approx(0.9).epsilon(0.01));
+  CHECK(share(GraphKind::communities, every, in_group) == doctest::Approx(0.8).epsilon(0.01));
+  CHECK(share(GraphKind::traps, caught, in_group) == doctest::Approx(0.98).epsilon(0.01));
+  CHECK(share(GraphKind::traps, free, in_group) < 0.002);
 }
 
 TEST_CASE("diagonal and hub have the shape that their names say") {

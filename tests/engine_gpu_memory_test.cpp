@@ -2,9 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <regex>
 #include <thread>
 
+#include "core/cpu_engine.hpp"
 #include "core/graph_generator.hpp"
 #include "gpu/held_memory.hpp"
 #include "gpu/pagerank.hpp"
@@ -123,6 +125,47 @@ TEST_CASE("many solves are worth blocked, but where memory is short balanced doe
   CHECK(with_balanced > 1);
   CHECK(with_blocked == 2);
   CHECK(engine_of("", 0).kernel() == "blocked");
+}
+
+TEST_CASE("where memory is short no other kernel comes late, and what comes keeps to the limit") {
+  if (tested_engines() != "gpu") return;
+  const TransitionMatrix matrix = make_transition_matrix(
+      generate_graph({.kind = GraphKind::citation, .nodes = 1 << 20, .links = 1 << 24}));
+  const Problem problem{.alpha = 0.98};
+  gpu::EngineOptions options{.expected = {.alpha = problem.alpha}, .precision = Precision::mixed};
+  options.memory_limit = 1;
+  try {
+    gpu::Engine(matrix, options);
+  } catch (const OutOfMemory& error) {
+    options.memory_limit = error.needed();
+  }
+  REQUIRE(options.memory_limit > 1);
+  const std::size_t before = gpu::held_device_bytes;
+  const SolveOptions to_tolerance{.tolerance = 1e-10};
+  const Solution expected = CpuEngine(matrix, {}).solve(problem, to_tolerance);
+  int stayed = 0, changed = 0;
+  for (; changed < 2 && options.memory_limit < std::size_t{1} << 32;
+       options.memory_limit += options.memory_limit / 8) {
+    CAPTURE(options.memory_limit);
+    std::atomic<std::size_t> most = 0;
+    {
+      const std::jthread watch([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          most = std::max<std::size_t>(most, gpu::held_device_bytes);
+        }
+      });
+      gpu::Engine engine(matrix, options);
+      CHECK(engine.kernel() == "balanced");
+      const Solution found = engine.solve(problem, to_tolerance);
+      CHECK(found.converged);
+      CHECK(l1_distance(found.scores, expected.scores) < 2e-10);
+      ++(engine.kernel() == "blocked" ? changed : stayed);
+    }
+    CHECK(most - before <= options.memory_limit);
+    CHECK(gpu::held_device_bytes == before);
+  }
+  CHECK(stayed > 1);
+  CHECK(changed == 2);
 }
 
 TEST_SUITE_END();

@@ -65,18 +65,6 @@ std::vector<NamedGraph> make_graphs() {
 
 }  // namespace
 
-EdgeList citations(NodeId nodes, int links_of_node, unsigned seed) {
-  std::mt19937_64 random(seed);
-  EdgeList edges{.node_count = nodes};
-  for (NodeId node = 1; node < nodes; ++node) {
-    for (int link = 0; link < links_of_node; ++link) {
-      edges.sources.push_back(node);
-      edges.targets.push_back(static_cast<NodeId>(random() % node));
-    }
-  }
-  return edges;
-}
-
 EdgeList with_random_weights(EdgeList edges, unsigned seed) {
   std::mt19937_64 random(seed);
   edges.weights.resize(edges.entry_count());

@@ -16,9 +16,6 @@ struct NamedGraph {
 /// A graph whose node i has in-degree lengths[i % lengths.size()], sources at random.
 EdgeList graph_of_row_lengths(NodeId nodes, const std::vector<std::size_t>& lengths, unsigned seed);
 
-/// Each node but the first links so often to earlier ones, each alike: rank goes one way.
-EdgeList citations(NodeId nodes, int links_of_node, unsigned seed);
-
 EdgeList with_random_weights(EdgeList edges, unsigned seed);
 
 /// Graphs of every shape that engines and kernels treat apart, with weights and without.

@@ -1,17 +1,13 @@
 // Which kernel is chosen for a graph and some work: decided without a GPU.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <random>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "core/cpu_engine.hpp"
 #include "core/graph_generator.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/kernel_choice.hpp"
-#include "gpu/neighbourhoods.hpp"
 
 namespace pagerank::gpu {
 namespace {
@@ -158,60 +154,7 @@ TEST_CASE("faster memory helps where x is in memory, and so balanced more than b
             .kernel);
 }
 
-/// Groups of `size` nodes; of a node's twelve links eight in ten stay in its group.
-TransitionMatrix groups(NodeId nodes, NodeId size) {
-  // From here on as in a deck of cards that is dealt: numbers tell nothing of groups.
-  const auto number = [nodes](std::uint64_t node) {
-    return static_cast<NodeId>(node * 2654435761 % nodes);
-  };
-  EdgeList edges{.node_count = nodes};
-  std::mt19937_64 random(5);
-  for (NodeId node = 0; node < nodes; ++node) {
-    for (int link = 0; link < 12; ++link) {
-      const std::uint64_t drawn = random();
-      const std::uint64_t target =
-          random() % 10 < 8 ? std::uint64_t{node} / size * size + drawn % size : drawn % nodes;
-      edges.sources.push_back(number(node));
-      edges.targets.push_back(number(target));
-    }
-  }
-  return make_transition_matrix(std::move(edges));
-}
-
-TEST_CASE("neighbourhoods are seen whatever the nodes' numbers") {
-  const auto mixing = [](const TransitionMatrix& matrix) {
-    return walk_neighbourhoods(HostSampler(matrix), 16, 2).mixing;
-  };
-  // The eigenvalue that keeps groups apart, by the way they are drawn.
-  CHECK(mixing(groups(1 << 18, 128)) == doctest::Approx(0.8).epsilon(0.05));
-  CHECK(mixing(groups(1 << 18, 1024)) == doctest::Approx(0.8).epsilon(0.1));
-  // In a web graph 85 of 100 links stay near.
-  CHECK(mixing(generated(GraphKind::web, 18)) == doctest::Approx(0.85).epsilon(0.1));
-  CHECK(mixing(generated(GraphKind::web, 18, true)) == doctest::Approx(0.85).epsilon(0.1));
-}
-
-TEST_CASE("what is seen of neighbourhoods does not depend on the threads that look") {
-  const TransitionMatrix web = generated(GraphKind::web, 18, true);
-  const double by_one = walk_neighbourhoods(HostSampler(web), 16, 1).mixing;
-  CHECK(by_one > 0);
-  for (const int threads : {2, 3, 8}) {
-    CHECK(walk_neighbourhoods(HostSampler(web), 16, threads).mixing == by_one);
-  }
-}
-
-TEST_CASE("neither hubs nor chance are taken for neighbourhoods") {
-  for (const GraphKind kind : {GraphKind::uniform, GraphKind::rmat, GraphKind::power_law}) {
-    for (const int scale : {10, 14, 18, 20}) {
-      CAPTURE(static_cast<int>(kind));
-      CAPTURE(scale);
-      CHECK(walk_neighbourhoods(HostSampler(generated(kind, scale, true)), 16, 2).mixing == 0);
-    }
-  }
-  CHECK(walk_neighbourhoods(HostSampler(generated(GraphKind::diagonal, 10)), 16, 2).mixing == 0);
-  CHECK(measure_neighbourhoods(HostSampler(make_transition_matrix({.node_count = 3}))).mixing == 0);
-}
-
-TEST_CASE("a graph that mixes slowly gets the kernel of many iterations, scrambled or not") {
+TEST_CASE("where it hangs on how slowly the graph mixes, a solve is to tell") {
   const auto web = [](bool scramble) {
     return make_transition_matrix(generate_graph({.kind = GraphKind::web,
                                                   .nodes = 1 << 20,
@@ -219,11 +162,25 @@ TEST_CASE("a graph that mixes slowly gets the kernel of many iterations, scrambl
                                                   .seed = 9,
                                                   .scramble = scramble}));
   };
-  const ExpectedWork work{.alpha = 0.99, .tolerance = 1e-8};
-  CHECK(choose_kernel(web(true), Precision::mixed, work).kernel == "blocked");
-  CHECK(choose_kernel(web(false), Precision::mixed, work).kernel == "blocked");
-  CHECK(choose_kernel(generated(GraphKind::uniform, 20), Precision::mixed, work).kernel ==
-        "balanced");
+  const auto choice = [](const TransitionMatrix& matrix, const ExpectedWork& work) {
+    return choose_kernel(matrix, Precision::mixed, work);
+  };
+  const ExpectedWork slow{.alpha = 0.99, .tolerance = 1e-8};
+  const TransitionMatrix scrambled = web(true), uniform = generated(GraphKind::uniform, 20);
+  for (const TransitionMatrix* matrix : {&scrambled, &uniform}) {
+    const KernelChoice doubtful = choice(*matrix, slow);
+    CHECK(doubtful.kernel == "balanced");
+    CHECK(doubtful.doubtful());
+    CHECK(doubtful.payback > 5);
+    CHECK(doubtful.payback < 500);
+    // Nothing is in doubt that no graph needs, nor what every graph does.
+    CHECK_FALSE(choice(*matrix, {.alpha = 0.1, .tolerance = 0.1}).doubtful());
+    const KernelChoice certain = choice(*matrix, {.solves = 1000});
+    CHECK(certain.kernel == "blocked");
+    CHECK_FALSE(certain.doubtful());
+  }
+  // Numbers tell of these links that they stay near.
+  CHECK(choice(web(false), slow).kernel == "blocked");
 }
 
 TEST_CASE("a tighter tolerance takes more iterations, and more mixing fewer") {
@@ -246,11 +203,10 @@ TEST_CASE("about as many iterations are expected as a solve takes") {
   recipes.back().symmetric = true;
   recipes.push_back(recipes[1]);
   recipes.back().weighted = true;
-  recipes.push_back(recipe(GraphKind::web, 1 << 18, 1 << 22));
+  recipes.push_back({.kind = GraphKind::web, .nodes = 1 << 18, .links = 1 << 22});
   for (const GraphRecipe& each : recipes) {
     const TransitionMatrix matrix = make_transition_matrix(generate_graph(each));
-    GraphShape shape = measure_shape(matrix, sizeof(float));
-    shape.mixing = std::max(shape.mixing, measure_neighbourhoods(HostSampler(matrix)).mixing);
+    const GraphShape shape = measure_shape(matrix, sizeof(float));
     const double expected = expected_iterations(shape, 0.85, 1e-6);
     const Solution solution = CpuEngine(matrix, {}).solve({}, {.tolerance = 1e-6});
     CAPTURE(static_cast<int>(each.kind));

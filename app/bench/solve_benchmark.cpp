@@ -96,8 +96,9 @@ double solve_again_and_again(Engine& engine, const BenchOptions& options, Soluti
 /// What "solve" measures: engines of one kind, one after the other.
 struct Contestant {
   BenchmarkRow row;
-  /// Makes one, and notes in the row what it is like.
-  std::function<std::unique_ptr<Engine>(BenchmarkRow&)> make;
+  /// Makes one of that kernel, and notes in the row what it is like.
+  std::function<std::unique_ptr<Engine>(const std::string& kernel, BenchmarkRow&)> make;
+  std::string came_to = {};  ///< The kernel that an engine had after its solves.
   std::vector<double> making = {}, solving = {};  ///< Seconds; a solve's is a mean.
   Solution solution = {};
 };
@@ -128,21 +129,25 @@ void take_turns(std::vector<Contestant>& contestants, const BenchOptions& option
       Contestant& contestant = contestants[(turn % 2 == 0 ? i : contestants.size() - 1 - i)];
       attempt(contestant, [&] {
         const Stopwatch preparing;
-        const std::unique_ptr<Engine> engine = contestant.make(contestant.row);
+        const std::unique_ptr<Engine> engine =
+            contestant.make(contestant.row.kernel, contestant.row);
         contestant.making.push_back(preparing.seconds());
         contestant.solving.push_back(solve_again_and_again(*engine, options, contestant.solution));
+        contestant.came_to = engine->kernel();
       });
     }
     if (all.seconds() > 20 * count * options.seconds) break;  // large graphs on few cores
   }
 }
 
-/// Fills in the row of one that has had its turns: medians of them, and an iteration's time.
+/// Fills in the row of one that has had its turns: medians of them, and the time of an iteration of
+/// the kernel that it came to.
 void sum_up(Contestant& contestant, const BenchOptions& options,
             const std::function<void()>& between = {}) {
   attempt(contestant, [&] {
     BenchmarkRow& row = contestant.row;
-    const std::unique_ptr<Engine> engine = contestant.make(row);
+    const std::unique_ptr<Engine> engine = contestant.make(contestant.came_to, row);
+    if (row.kernel == "auto") row.kernel += ":" + contestant.came_to;
     set_samples(row, time_iterations(*engine, options, between));
     row.bytes = engine->bytes_per_iteration();
     row.iterations = contestant.solution.iterations;
@@ -170,21 +175,19 @@ void judge_solution(BenchmarkRow& row, const Solution& solution, const Solution&
 
 Contestant gpu_contestant(const BenchOptions& options, const TransitionMatrix& matrix,
                           std::string_view kernel) {
-  const gpu::EngineOptions engine_options{
-      .device = options.device,
-      .kernel = std::string(kernel),
-      .expected = {options.alpha, options.tolerance, options.solves},
-      .precision = options.precision,
-      .threads = options.threads,
-      .memory_limit = options.gpu_memory,
-      .device_loop = options.device_loop};
+  gpu::EngineOptions engine_options{.device = options.device,
+                                    .kernel = {},
+                                    .expected = {options.alpha, options.tolerance, options.solves},
+                                    .precision = options.precision,
+                                    .threads = options.threads,
+                                    .memory_limit = options.gpu_memory,
+                                    .device_loop = options.device_loop};
   return {.row = {.kernel = std::string(kernel),
                   .values = matrix.weighted() || gpu::is_library(kernel)},
-          .make = [engine_options, &matrix](BenchmarkRow& row) {
+          .make = [engine_options, &matrix](const std::string& name, BenchmarkRow& row) mutable {
+            engine_options.kernel = name;
             auto engine = std::make_unique<gpu::Engine>(matrix, engine_options);
             row.loop = engine->loops_on_device() ? "device" : "host";
-            if (engine_options.kernel == "auto")
-              row.kernel = "auto:" + std::string(engine->kernel());
             return engine;
           }};
 }
@@ -196,7 +199,7 @@ Contestant cpu_contestant(const BenchOptions& options, const TransitionMatrix& m
       .expected_iterations = static_cast<double>(options.solves) *
                              least_usual_iterations(options.alpha, options.tolerance)};
   return {.row = {.kernel = "cpu", .values = matrix.weighted(), .on_host = true},
-          .make = [engine_options, &matrix](BenchmarkRow& row) {
+          .make = [engine_options, &matrix](const std::string&, BenchmarkRow& row) {
             auto engine = std::make_unique<CpuEngine>(matrix, engine_options);
             row.kernel = engine->layout() == CpuLayout::plain ? "cpu:plain" : "cpu:blocked";
             return engine;

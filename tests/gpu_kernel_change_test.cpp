@@ -1,0 +1,267 @@
+// A kernel that takes another's place in the middle of a solve: what tells that it is worth it,
+// without a GPU, and that an engine on one goes on from where it was.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/convergence.hpp"
+#include "core/cpu_engine.hpp"
+#include "core/graph_generator.hpp"
+#include "core/transition_matrix.hpp"
+#include "gpu/kernel_choice.hpp"
+#include "gpu/pagerank.hpp"
+#include "tests/engine_graphs.hpp"
+#include "tests/support.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("gpu");
+
+namespace {
+
+EdgeList generated(GraphKind kind, std::uint64_t nodes, EdgeIndex links, bool weighted = false) {
+  return generate_graph(
+      {.kind = kind, .nodes = nodes, .links = links, .scramble = true, .weighted = weighted});
+}
+
+/// The graph without the links of every tenth node.
+EdgeList tenth_dangling(const EdgeList& all) {
+  EdgeList rest{.node_count = all.node_count};
+  for (std::size_t k = 0; k < all.entry_count(); ++k) {
+    if (all.sources[k] % 10 == 0) continue;
+    rest.add_entry(SourceIndex::row, all.sources[k], all.targets[k]);
+    if (!all.weights.empty()) rest.weights.push_back(all.weights[k]);
+  }
+  return rest;
+}
+
+}  // namespace
+
+TEST_CASE("iterations that are left are those of a geometric sequence") {
+  CHECK(gpu::iterations_left(8, 4, 1, 0.85) == doctest::Approx(2));
+  CHECK(gpu::iterations_left(8, 4, 4, 0.85) == 0);
+  CHECK(gpu::iterations_left(8, 4, 5, 0.85) == 0);
+  CHECK(gpu::iterations_left(8, 0, 0, 0.85) == 0);
+  // Nothing shrinks more slowly than by alpha, whatever rounding makes of it.
+  CHECK(gpu::iterations_left(4, 4, 1, 0.5) == doctest::Approx(2));
+  CHECK(gpu::iterations_left(1, 4, 1, 0.5) == doctest::Approx(2));
+  CHECK(gpu::iterations_left(1, 0.5, 0.25, 0) == 0);
+}
+
+namespace {
+
+/// What a solve of these changes costs that may change its kernel, in iterations that the change
+/// would save each: those before it and its preparation, or all.
+double cost(const std::vector<double>& changes, double target, double alpha, double payback) {
+  for (std::uint32_t done = 0;;) {
+    done += gpu::iterations_to_next_look(done);
+    if (done >= changes.size()) return static_cast<double>(changes.size());
+    if (gpu::iterations_left(changes[done - 2], changes[done - 1], target, alpha) > payback) {
+      return done + payback;
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the first changes of a solve tell whether another kernel is worth its preparation") {
+  constexpr NodeId nodes = 1 << 16;
+  constexpr std::pair<const char*, GraphKind> kinds[] = {{"citation", GraphKind::citation},
+                                                         {"preferential", GraphKind::preferential},
+                                                         {"small world", GraphKind::small_world},
+                                                         {"communities", GraphKind::communities},
+                                                         {"traps", GraphKind::traps},
+                                                         {"web", GraphKind::web},
+                                                         {"R-MAT", GraphKind::rmat},
+                                                         {"uniform", GraphKind::uniform}};
+  std::vector<NamedGraph> cases;
+  for (const auto& [name, kind] : kinds) {
+    cases.push_back({name, generated(kind, nodes, nodes * 16)});
+    cases.push_back(
+        {std::string(name) + ", sparse, weighted", generated(kind, nodes, nodes * 4, true)});
+  }
+  cases.push_back({"citation, a tenth dangling",
+                   tenth_dangling(generated(GraphKind::citation, nodes, nodes * 16))});
+  double all_paid = 0, all_best = 0;
+  for (const NamedGraph& each : cases) {
+    const TransitionMatrix matrix = make_transition_matrix(each.edges);
+    for (const double alpha : {0.5, 0.85, 0.99}) {
+      const std::vector<double> changes =
+          CpuEngine(matrix, {}).solve({.alpha = alpha}, {.tolerance = 1e-9}).changes;
+      const double target = change_for_tolerance(alpha, 1e-9);
+      for (const double payback : {5, 10, 20, 40, 80, 160}) {
+        CAPTURE(each.name);
+        CAPTURE(alpha);
+        CAPTURE(changes.size());
+        CAPTURE(payback);
+        // Who knew it before would take the better.
+        const double best = std::min(payback, static_cast<double>(changes.size()));
+        const double paid = cost(changes, target, alpha, payback);
+        CHECK(paid <= 2 * best + 4);
+        all_paid += paid;
+        all_best += best;
+      }
+    }
+  }
+  CHECK(all_paid < 1.15 * all_best);
+}
+
+namespace {
+
+constexpr NodeId many_nodes = 1 << 20;
+constexpr Problem slow_problem{.alpha = 0.98};
+
+TransitionMatrix slow_graph() {
+  return make_transition_matrix(generated(GraphKind::citation, many_nodes, many_nodes * 16));
+}
+gpu::EngineOptions automatic(Precision precision,
+                             const gpu::ExpectedWork& work = {.alpha = slow_problem.alpha}) {
+  return {.expected = work, .precision = precision};
+}
+
+}  // namespace
+
+TEST_CASE("the kernel of many iterations takes over where there are many, and only there") {
+  if (!has_gpu()) return;
+  const std::vector<std::pair<NamedGraph, std::string>> cases = {
+      {{"citations", generated(GraphKind::citation, many_nodes, many_nodes * 16)}, "blocked"},
+      {{"preferential attachment", generated(GraphKind::preferential, many_nodes, many_nodes * 16)},
+       "blocked"},
+      {{"traps", generated(GraphKind::traps, many_nodes, many_nodes * 16)}, "blocked"},
+      {{"web", generated(GraphKind::web, many_nodes, many_nodes * 16)}, "blocked"},
+      {{"uniform", generated(GraphKind::uniform, many_nodes, many_nodes * 16)}, "balanced"}};
+  for (const auto& [graph, kernel] : cases) {
+    CAPTURE(graph.name);
+    const TransitionMatrix matrix = make_transition_matrix(graph.edges);
+    gpu::Engine engine(matrix, automatic(Precision::mixed));
+    REQUIRE(engine.kernel() == "balanced");
+    const std::uint64_t bytes = engine.bytes_per_iteration();
+    CHECK(engine.solve(slow_problem, {}).converged);
+    CHECK(engine.kernel() == kernel);
+    CHECK((engine.bytes_per_iteration() != bytes) == (kernel == "blocked"));
+  }
+}
+
+TEST_CASE("scores and their certificates are those of a solve by one kernel") {
+  if (!has_gpu()) return;
+  for (const bool weighted : {false, true}) {
+    const TransitionMatrix matrix = make_transition_matrix(
+        tenth_dangling(generated(GraphKind::citation, many_nodes, many_nodes * 16, weighted)));
+    const Solution expected = CpuEngine(matrix, {}).solve(slow_problem, {.tolerance = 1e-12});
+    const struct {
+      Precision precision;
+      double tolerance;
+    } cases[] = {
+        {Precision::float64, 1e-10}, {Precision::mixed, 1e-10}, {Precision::float32, 1e-4}};
+    for (const auto& [precision, tolerance] : cases) {
+      CAPTURE(weighted);
+      CAPTURE(static_cast<int>(precision));
+      const SolveOptions to_tolerance{.tolerance = tolerance};
+      const Solution plain = gpu::Engine(matrix, {.kernel = "balanced", .precision = precision})
+                                 .solve(slow_problem, to_tolerance);
+      gpu::Engine engine(matrix, automatic(precision, {.alpha = 0.98, .tolerance = tolerance}));
+      REQUIRE(engine.kernel() == "balanced");
+      gpu::Engine twin(matrix, automatic(precision, {.alpha = 0.98, .tolerance = tolerance}));
+      const auto check = [&](const Solution& found) {
+        CHECK(found.converged);
+        CHECK(found.error_bound <= tolerance);
+        CHECK(l1_distance(found.scores, expected.scores) <=
+              found.error_bound + expected.error_bound);
+        // Going on is no jump: the first changes are those of any solve.
+        for (std::size_t k = 0; k < 12; ++k) {
+          CHECK(found.changes[k] == doctest::Approx(expected.changes[k]).epsilon(1e-3));
+        }
+      };
+      const Solution first = engine.solve(slow_problem, to_tolerance);
+      check(first);
+      // (Weights cost both kernels the same, so that there is less to gain from the change.)
+      if (!weighted || precision == Precision::mixed) CHECK(engine.kernel() == "blocked");
+      CHECK(std::abs(static_cast<double>(first.iterations) - plain.iterations) <= 1);
+      CHECK(twin.solve(slow_problem, to_tolerance).scores == first.scores);
+      const Solution again = engine.solve(slow_problem, to_tolerance);
+      check(again);
+      CHECK(again.scores == engine.solve(slow_problem, to_tolerance).scores);
+    }
+  }
+}
+
+TEST_CASE("a solve that ends where the kernel would change leaves what it has reached") {
+  if (!has_gpu()) return;
+  const TransitionMatrix matrix = slow_graph();
+  for (std::uint32_t most = 1; most <= 16; ++most) {
+    CAPTURE(most);
+    const SolveOptions few{.tolerance = 1e-10, .max_iterations = most};
+    gpu::Engine engine(matrix, automatic(Precision::float64));
+    const Solution found = engine.solve({}, few);
+    CHECK(found.iterations == most);
+    CHECK_FALSE(found.converged);
+    CHECK(engine.kernel() == "balanced");  // so few are worth nothing
+    CHECK(l1_distance(found.scores, CpuEngine(matrix, {}).solve({}, few).scores) < 1e-12);
+  }
+  // Stopped while the other is being prepared.
+  gpu::Engine engine(matrix, automatic(Precision::float64));
+  std::stop_source stop;
+  const auto stop_early = [&](const Progress& progress) {
+    if (progress.iteration == 3) stop.request_stop();
+  };
+  const Solution found = engine.solve(
+      slow_problem, {.tolerance = 1e-10, .observer = stop_early, .stop = stop.get_token()});
+  CHECK(engine.kernel() == "balanced");
+  CHECK(found.iterations == 3);
+  const auto exact = [&](std::uint32_t iterations) {
+    return CpuEngine(matrix, {})
+        .solve(slow_problem, {.tolerance = 1e-10, .max_iterations = iterations})
+        .scores;
+  };
+  CHECK(l1_distance(found.scores, exact(found.iterations)) < 1e-12);
+  // The next solve has it from the beginning.
+  const Solution next = engine.solve(slow_problem, {.tolerance = 1e-10, .max_iterations = 3});
+  CHECK(engine.kernel() == "blocked");
+  CHECK(l1_distance(next.scores, exact(3)) < 1e-12);
+}
+
+TEST_CASE("solves that are still to come count") {
+  const TransitionMatrix matrix = slow_graph();
+  const auto work = [](std::uint32_t solves) {
+    return gpu::ExpectedWork{.tolerance = solves > 1 ? 0.01 : 1e-8, .solves = solves};
+  };
+  const gpu::KernelChoice choice = gpu::choose_kernel(matrix, Precision::mixed, work(2));
+  REQUIRE(choice.doubtful());
+  CHECK(gpu::choose_kernel(matrix, Precision::mixed, work(1)).payback == choice.payback);
+  if (!has_gpu()) return;
+  const auto kernel_after = [&](std::uint32_t solves, std::uint32_t done) {
+    gpu::Engine engine(matrix, automatic(Precision::mixed, work(solves)));
+    // So many that one solve does not pay, and two do.
+    const auto iterations = static_cast<std::uint32_t>(0.7 * choice.payback);
+    for (std::uint32_t i = 0; i < done; ++i) {
+      const Solution found = engine.solve({}, {.tolerance = 1e-12, .max_iterations = iterations});
+      CHECK(found.iterations == iterations);
+    }
+    return std::string(engine.kernel());
+  };
+  CHECK(kernel_after(2, 0) == "balanced");
+  CHECK(kernel_after(2, 1) == "blocked");
+  CHECK(kernel_after(1, 1) == "balanced");
+  CHECK(kernel_after(1, 3) == "balanced");
+}
+
+TEST_CASE("the matrix may be gone when the kernel is changed") {
+  if (!has_gpu()) return;
+  std::optional<TransitionMatrix> matrix = slow_graph();
+  const Solution expected = CpuEngine(*matrix, {}).solve(slow_problem, {.tolerance = 1e-10});
+  gpu::Engine engine(*matrix, automatic(Precision::mixed));
+  matrix.reset();
+  const Solution found = engine.solve(slow_problem, {.tolerance = 1e-10});
+  CHECK(engine.kernel() == "blocked");
+  CHECK(found.converged);
+  CHECK(l1_distance(found.scores, expected.scores) < 2e-10);
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests
