@@ -71,7 +71,7 @@ double cost(const std::vector<double>& changes, double target, double alpha, dou
 }  // namespace
 
 TEST_CASE("the first changes of a solve tell whether another kernel is worth its preparation") {
-  constexpr NodeId nodes = 1 << 16;
+  constexpr EdgeIndex nodes = 1 << 16;
   constexpr std::pair<const char*, GraphKind> kinds[] = {{"citation", GraphKind::citation},
                                                          {"preferential", GraphKind::preferential},
                                                          {"small world", GraphKind::small_world},
@@ -114,7 +114,7 @@ TEST_CASE("the first changes of a solve tell whether another kernel is worth its
 
 namespace {
 
-constexpr NodeId many_nodes = 1 << 20;
+constexpr EdgeIndex many_nodes = 1 << 20;
 constexpr Problem slow_problem{.alpha = 0.98};
 
 TransitionMatrix slow_graph() {
@@ -136,7 +136,9 @@ TEST_CASE("the kernel of many iterations takes over where there are many, and on
       {{"traps", generated(GraphKind::traps, many_nodes, many_nodes * 16)}, "blocked"},
       {{"web", generated(GraphKind::web, many_nodes, many_nodes * 16)}, "blocked"},
       {{"uniform", generated(GraphKind::uniform, many_nodes, many_nodes * 16)}, "balanced"}};
-  for (const auto& [graph, kernel] : cases) {
+  for (const auto& each : cases) {
+    const NamedGraph& graph = each.first;
+    const std::string& kernel = each.second;
     CAPTURE(graph.name);
     const TransitionMatrix matrix = make_transition_matrix(graph.edges);
     gpu::Engine engine(matrix, automatic(Precision::mixed));
@@ -154,12 +156,15 @@ TEST_CASE("scores and their certificates are those of a solve by one kernel") {
     const TransitionMatrix matrix = make_transition_matrix(
         tenth_dangling(generated(GraphKind::citation, many_nodes, many_nodes * 16, weighted)));
     const Solution expected = CpuEngine(matrix, {}).solve(slow_problem, {.tolerance = 1e-12});
-    const struct {
+    struct Case {
       Precision precision;
       double tolerance;
-    } cases[] = {
+    };
+    const Case cases[] = {
         {Precision::float64, 1e-10}, {Precision::mixed, 1e-10}, {Precision::float32, 1e-4}};
-    for (const auto& [precision, tolerance] : cases) {
+    for (const Case& each : cases) {
+      const Precision precision = each.precision;
+      const double tolerance = each.tolerance;
       CAPTURE(weighted);
       CAPTURE(static_cast<int>(precision));
       const SolveOptions to_tolerance{.tolerance = tolerance};
