@@ -5,20 +5,26 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 
+#include "core/huge_pages.hpp"
 #include "core/parallel.hpp"
+#include "core/thread_team.hpp"
 #include "gpu/cuda_handles.cuh"
 
 namespace pagerank::gpu {
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
+/// What travels at once: calls of the driver take longer than less, and with more a thread has
+/// nothing to do for long at the beginning and the end.
+constexpr std::size_t least_piece = std::size_t{256} << 10, most_piece = std::size_t{2} << 20;
 /// More threads than this wait for the bus.
 constexpr int most_threads = 8;
 /// Making the first ring takes longer than copying less than this from ordinary memory.
-constexpr std::size_t least_bytes = std::size_t{64} << 20;
+constexpr std::size_t least_bytes = std::size_t{8} << 20;
 /// What goes through a ring that is there already.
-constexpr std::size_t least_bytes_of_ready_ring = std::size_t{4} << 20;
+constexpr std::size_t least_bytes_of_ready_ring = std::size_t{1} << 20;
 
 template <class To, class From>
 void convert_elements(std::span<const From> from, To* to) {
@@ -43,12 +49,13 @@ void copy_from_ordinary_memory(std::span<const T> from, T* to) {
 /// A thread's pair of buffers.
 class TransferRing::Lane {
  public:
-  Lane(std::byte* memory, cudaStream_t stream) : memory_(memory), stream_(stream) {}
+  Lane(std::byte* memory, std::size_t buffer_bytes, cudaStream_t stream)
+      : memory_(memory), buffer_bytes_(buffer_bytes), stream_(stream) {}
 
   /// The buffer whose turn it is, its last copy made.
   [[nodiscard]] std::byte* take(std::size_t turn) {
     travelled_[turn % 2].wait();
-    return memory_ + turn % 2 * buffer_bytes;
+    return memory_ + turn % 2 * buffer_bytes_;
   }
   void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                   std::size_t turn) {
@@ -62,73 +69,93 @@ class TransferRing::Lane {
 
  private:
   std::byte* memory_;
+  std::size_t buffer_bytes_;
   cudaStream_t stream_;
   std::array<Event, 2> travelled_{Event(cudaEventDisableTiming), Event(cudaEventDisableTiming)};
 };
 
 namespace {
 
-/// Memory of the buffers of so many threads.
-struct RingMemory {
-  explicit RingMemory(int of_threads)
-      : threads(of_threads), bytes(static_cast<std::size_t>(threads) * 2 * buffer_bytes, threads) {}
+/// What a process keeps of a ring for the next: so many threads, which a loop of OpenMP would start
+/// anew in every thread that begins one, and end with it, and their page-locked buffers.
+struct RingParts {
+  explicit RingParts(int of_threads) : threads(of_threads), team(of_threads) {}
+  /// Of at least so many bytes each.
+  void lock_buffers(std::size_t bytes) {
+    if (buffer_bytes >= bytes) return;
+    buffers = {};
+    buffers = PinnedArray<std::byte>(static_cast<std::size_t>(threads) * 2 * bytes, threads);
+    buffer_bytes = bytes;
+  }
   int threads;
-  PinnedArray<std::byte> bytes;
+  ThreadTeam team;
+  std::size_t buffer_bytes = 0;  ///< 0 until they are locked.
+  PinnedArray<std::byte> buffers;
 };
 
-/// The memory of a ring that is gone.
-class SpareMemory {
+/// The parts of a ring that is gone.
+class SpareParts {
  public:
-  [[nodiscard]] std::unique_ptr<RingMemory> take(int threads) {
+  [[nodiscard]] std::unique_ptr<RingParts> take(int threads) {
     const std::scoped_lock lock(mutex_);
-    if (memory_ && memory_->threads >= threads) return std::move(memory_);
-    return std::make_unique<RingMemory>(threads);
+    if (parts_ && parts_->threads >= threads) return std::move(parts_);
+    return std::make_unique<RingParts>(threads);
   }
-  [[nodiscard]] bool suffices(int threads) {
+  /// Whether take() would give buffers, too.
+  [[nodiscard]] bool have_buffers(int threads) {
     const std::scoped_lock lock(mutex_);
-    return memory_ && memory_->threads >= threads;
+    return parts_ && parts_->threads >= threads && parts_->buffer_bytes > 0;
   }
-  void give(std::unique_ptr<RingMemory> memory) {
+  void give(std::unique_ptr<RingParts> parts) {
     const std::scoped_lock lock(mutex_);
-    if (!memory_ || memory_->threads < memory->threads) memory_ = std::move(memory);
+    const auto worth = [](const RingParts& of) { return std::pair(of.buffers.size(), of.threads); };
+    if (!parts_ || worth(*parts_) < worth(*parts)) std::swap(parts_, parts);
   }
 
  private:
   std::mutex mutex_;
-  std::unique_ptr<RingMemory> memory_;
+  std::unique_ptr<RingParts> parts_;
 };
 
-SpareMemory& spare_memory() {
+SpareParts& spare_parts() {
   // Never destroyed: when the process ends CUDA may be gone before it.
-  static auto* const memory = new SpareMemory;
-  return *memory;
+  static auto* const parts = new SpareParts;
+  return *parts;
 }
 
 }  // namespace
 
-/// The lanes, and what they share.
-struct TransferRing::Buffers {
-  explicit Buffers(int threads)
-      : memory(spare_memory().take(threads)), lanes(static_cast<std::size_t>(threads)) {
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-      lanes[lane] = std::make_unique<Lane>(memory->bytes.data() + lane * 2 * buffer_bytes, stream);
+/// The threads, and from the first copy on their lanes.
+struct TransferRing::Crew {
+  explicit Crew(int threads) : parts(spare_parts().take(threads)), size(threads) {}
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+  ~Crew() {
+    if (stream) cudaStreamSynchronize(*stream);  // what failed may have left copies on their way
+    spare_parts().give(std::move(parts));
+  }
+  /// With buffers of at least so many bytes.
+  void make_lanes(std::size_t bytes) {
+    if (!lanes.empty() && parts->buffer_bytes >= bytes) return;
+    lanes.clear();
+    parts->lock_buffers(bytes);
+    if (!stream) stream.emplace();
+    const std::size_t each = parts->buffer_bytes;
+    for (int lane = 0; lane < size; ++lane) {
+      std::byte* const memory = parts->buffers.data() + static_cast<std::size_t>(lane) * 2 * each;
+      lanes.push_back(std::make_unique<Lane>(memory, each, *stream));
     }
   }
-  Buffers(const Buffers&) = delete;
-  Buffers& operator=(const Buffers&) = delete;
-  ~Buffers() {
-    cudaStreamSynchronize(stream);  // what failed may have left copies on their way
-    spare_memory().give(std::move(memory));
-  }
 
-  std::unique_ptr<RingMemory> memory;
-  Stream stream;
+  std::unique_ptr<RingParts> parts;
+  int size;
+  std::optional<Stream> stream;
   std::vector<std::unique_ptr<Lane>> lanes;
 };
 
 TransferRing::TransferRing(int threads)
     : threads_(std::min(thread_count(threads), most_threads)),
-      ready_(spare_memory().suffices(threads_)) {}
+      ready_(spare_parts().have_buffers(threads_)) {}
 TransferRing::~TransferRing() = default;
 
 bool TransferRing::worth_it(std::size_t bytes) const {
@@ -137,19 +164,40 @@ bool TransferRing::worth_it(std::size_t bytes) const {
 
 void TransferRing::expect(std::size_t bytes) {
   ready_ = ready_ || worth_it(bytes);
+  expected_ = std::max(expected_, bytes);
+}
+
+TransferRing::Crew& TransferRing::crew() {
+  if (!crew_) crew_ = std::make_unique<Crew>(threads_);
+  return *crew_;
+}
+
+std::size_t TransferRing::piece_bytes(std::size_t bytes) const {
+  constexpr std::size_t turns_of_lane = 4;
+  const std::size_t each = bytes / (turns_of_lane * static_cast<std::size_t>(threads_));
+  return std::clamp(each / least_piece * least_piece, least_piece, most_piece);
 }
 
 template <class Body>
-void TransferRing::run_lanes(std::size_t pieces, const Body& body) {
+void TransferRing::run_lanes(std::size_t pieces, std::size_t piece_size, const Body& body) {
   int device = 0;
   PAGERANK_CUDA(cudaGetDevice(&device));
-  if (!buffers_) buffers_ = std::make_unique<Buffers>(threads_);
+  crew().make_lanes(std::max(piece_size, piece_bytes(expected_)));
   std::atomic<std::size_t> next_piece = 0;
-  parallel_for(buffers_->lanes.size(), threads_, [&](std::size_t index) {
+  crew().parts->team.for_each(std::min(crew().lanes.size(), pieces), [&](std::size_t index) {
     PAGERANK_CUDA(cudaSetDevice(device));
-    body(*buffers_->lanes[index], [&] { return std::min(next_piece++, pieces); });
+    body(*crew().lanes[index], [&] { return std::min(next_piece++, pieces); });
   });
   ready_ = true;
+}
+
+void TransferRing::touch(std::span<double> array) {
+  advise_huge_pages(array);
+  constexpr std::size_t page = 4096 / sizeof(double), piece = 256 * page;
+  crew().parts->team.for_each((array.size() + piece - 1) / piece, [&](std::size_t index) {
+    const std::size_t end = std::min(array.size(), (index + 1) * piece);
+    for (std::size_t i = index * piece; i < end; i += page) array[i] = 0;
+  });
 }
 
 template <class To, class From>
@@ -166,9 +214,9 @@ void TransferRing::copy(std::span<const From> from, To* to, const Arrived& arriv
     if (arrived) arrived(0, from.size());
     return;
   }
-  constexpr std::size_t piece = buffer_bytes / sizeof(To);
+  const std::size_t size = piece_bytes(from.size() * sizeof(To)), piece = size / sizeof(To);
   const std::size_t pieces = (from.size() + piece - 1) / piece;
-  run_lanes(pieces, [&](Lane& lane, const auto& next) {
+  run_lanes(pieces, size, [&](Lane& lane, const auto& next) {
     std::array<std::span<const From>, 2> sources;  // of the buffers that are under way
     const auto has_arrived = [&](std::size_t turn) {
       std::span<const From>& source = sources[turn % 2];
@@ -198,9 +246,9 @@ void TransferRing::fetch(const double* from, std::span<double> to) {
     PAGERANK_CUDA(cudaMemcpy(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost));
     return;
   }
-  constexpr std::size_t piece = buffer_bytes / sizeof(double);
+  const std::size_t size = piece_bytes(to.size_bytes()), piece = size / sizeof(double);
   const std::size_t pieces = (to.size() + piece - 1) / piece;
-  run_lanes(pieces, [&](Lane& lane, const auto& next) {
+  run_lanes(pieces, size, [&](Lane& lane, const auto& next) {
     std::array<std::span<double>, 2> targets;  // of the buffers that are under way
     const auto empty = [&](std::size_t turn) {
       const auto* const buffer = reinterpret_cast<const double*>(lane.take(turn));

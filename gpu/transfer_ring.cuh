@@ -20,15 +20,16 @@ namespace pagerank::gpu {
 class TransferRing {
  public:
   /// `threads`: 0 for as many as OpenMP offers. Buffers are made when the first array that is
-  /// worth it comes. The process keeps their memory, which takes milliseconds to be page-locked (4
-  /// MiB a thread, of 8 at most), for the next ring.
+  /// worth it comes. The process keeps their memory, which takes milliseconds to be page-locked (up
+  /// to 4 MiB a thread, of 8 at most), and the threads for the next ring. For one caller at a time,
+  /// whatever thread that is.
   explicit TransferRing(int threads = 0);
   TransferRing(const TransferRing&) = delete;
   TransferRing& operator=(const TransferRing&) = delete;
   ~TransferRing();
 
-  /// So many bytes are about to be copied, in several arrays: also for those that would not be
-  /// worth the ring by themselves.
+  /// So many bytes are about to be copied, in several arrays: buffers are made for all of them, and
+  /// also used for those that would not be worth the ring by themselves.
   void expect(std::size_t bytes);
 
   /// Told of elements [begin, end) that are on the device, by several threads.
@@ -48,6 +49,10 @@ class TransferRing {
   /// to[i] = from[i] for all of `to`, from the device, of which all earlier work on `from` is done.
   void fetch(const double* from, std::span<double> to);
 
+  /// Has the system give the pages of an array that nobody has touched yet, huge ones if it can, by
+  /// all threads: a copy that meets them one by one takes several times longer.
+  void touch(std::span<double> array);
+
   template <class To, class From>
   [[nodiscard]] DeviceBuffer<To> upload(std::span<const From> from) {
     DeviceBuffer<To> buffer(from.size());
@@ -61,16 +66,21 @@ class TransferRing {
   /// Whether an array of so many bytes goes through the ring.
   [[nodiscard]] bool worth_it(std::size_t bytes) const;
 
-  /// Has all lanes run body(lane, next), each in a thread of its own; next() is a piece of
-  /// [0, pieces) that no other has, or `pieces`.
-  template <class Body>
-  void run_lanes(std::size_t pieces, const Body& body);
+  /// What an array of so many bytes is copied in: enough pieces for all lanes to take part.
+  [[nodiscard]] std::size_t piece_bytes(std::size_t bytes) const;
 
-  struct Buffers;
+  /// Has lanes run body(lane, next), several threads at once; next() is a piece of [0, pieces) that
+  /// no other has, or `pieces`. Buffers hold a piece of that size.
+  template <class Body>
+  void run_lanes(std::size_t pieces, std::size_t piece_size, const Body& body);
+
+  struct Crew;
+  [[nodiscard]] Crew& crew();
 
   int threads_;
-  std::unique_ptr<Buffers> buffers_;  ///< Null until they are needed.
-  bool ready_;                        ///< They or their memory are made, or worth making.
+  std::unique_ptr<Crew> crew_;  ///< Null until it is needed.
+  bool ready_;                  ///< There are buffers, here or to be had, or they are worth making.
+  std::size_t expected_ = 0;    ///< Bytes.
 };
 
 }  // namespace pagerank::gpu
