@@ -85,7 +85,7 @@ struct Builder {
   Builder(BlockedLayout<T>& layout, const DeviceGraph<T>& graph, cudaStream_t stream)
       : layout_(layout),
         graph_(graph),
-        scratch_(stream, first_bytes(graph), graph.most_held()),
+        scratch_(scratch_for(graph, layout.memory)),
         algorithms_(scratch_),
         stream_(stream),
         base_(graph, shape_of<T>.window_size, algorithms_),
@@ -119,6 +119,16 @@ struct Builder {
   [[nodiscard]] static std::size_t first_bytes(const DeviceGraph<T>& graph) {
     return bytes_to_sort_links(graph.link_count(), graph.has_values() ? sizeof(T) : 0) +
            graph.node_count() * std::size_t{40} + (std::size_t{4} << 20);
+  }
+
+  /// Where little of what the device has is taken it keeps the layout, too, and is not returned:
+  /// memory for that, and returning this, would take longer than some steps.
+  [[nodiscard]] static ScratchMemory scratch_for(const DeviceGraph<T>& graph, ScratchMemory& kept) {
+    const std::size_t bytes = first_bytes(graph);
+    if (!is_little(bytes, graph.most_held()))
+      return ScratchMemory(kept.stream(), bytes, graph.most_held());
+    kept.reserve(bytes);
+    return kept;
   }
 
   /// base_at_, position_of_base_, layout.order, row_keys_.
@@ -290,7 +300,7 @@ struct Builder {
   void share_windows() {
     // Of many tiles not all are looked at: the host would take longer than the device with all
     // else.
-    constexpr std::uint64_t cuts_of_block = 512;
+    constexpr std::uint64_t cuts_of_block = 256;
     const std::uint64_t apart =
         layout_.gather_tiles.tiles() / (cuts_of_block * layout_.gather_blocks) + 1;
     const TileCuts cuts = cut_windows(

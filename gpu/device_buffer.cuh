@@ -30,6 +30,10 @@ class DeviceBuffer {
     if (size > 0) data_ = static_cast<T*>(scratch_->take(size * sizeof(T)));
   }
 
+  /// From there, or from the device where there is none.
+  DeviceBuffer(std::size_t size, const std::optional<ScratchMemory>& reserved)
+      : DeviceBuffer(reserved ? DeviceBuffer(size, *reserved) : DeviceBuffer(size)) {}
+
   explicit DeviceBuffer(std::span<const T> host) : DeviceBuffer(host.size()) { upload(host); }
 
   DeviceBuffer(DeviceBuffer&& other) noexcept

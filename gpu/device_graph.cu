@@ -61,8 +61,6 @@ void upload_node_arrays(const TransitionMatrix& matrix, DeviceTransitionMatrix& 
                         TransferRing& ring) {
   const std::span inverse(matrix.inverse_out_weight);
   const std::span offsets(matrix.in_links.row_offsets);
-  uploaded.inverse_out_weight = DeviceBuffer<double>(inverse.size());
-  uploaded.row_offsets = DeviceBuffer<EdgeIndex>(offsets.size());
   const EdgeIndex links = matrix.link_count();
   if (links < offsets.size() || links > std::numeric_limits<std::uint32_t>::max()) {
     ring.copy(inverse, uploaded.inverse_out_weight.data());
@@ -125,14 +123,17 @@ template void spread_inverse_out_weight(const NodeId*, EdgeIndex, const double*,
 
 template <class T>
 DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, EdgeIndex stretch,
-                            std::size_t most_held)
-    : most_held_(most_held),
+                            const GraphMemory& memory)
+    : memory_(memory),
       sampler_(std::make_unique<HostSampler>(matrix)),
-      values_(std::is_same_v<T, double> ? 0 : matrix.in_links.values.size()) {
+      values_(std::is_same_v<T, double> ? 0 : matrix.in_links.values.size(), memory.reserved) {
   const auto uploaded = std::make_shared<DeviceTransitionMatrix>();
   matrix_ = uploaded;
-  uploaded->column_indices = DeviceBuffer<NodeId>(matrix.in_links.column_indices.size());
-  uploaded->values = DeviceBuffer<double>(matrix.in_links.values.size());
+  uploaded->column_indices =
+      DeviceBuffer<NodeId>(matrix.in_links.column_indices.size(), reserved());
+  uploaded->values = DeviceBuffer<double>(matrix.in_links.values.size(), reserved());
+  uploaded->inverse_out_weight = DeviceBuffer<double>(matrix.inverse_out_weight.size(), reserved());
+  uploaded->row_offsets = DeviceBuffer<EdgeIndex>(matrix.in_links.row_offsets.size(), reserved());
   uploaded->dangling = matrix.dangling.size();
   if (!matrix.dangling.empty()) uploaded->first_dangling = matrix.dangling.front();
   uploaded->distinct_links = matrix.distinct_links;
@@ -142,7 +143,7 @@ DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, 
   const EdgeIndex links = link_count();
   const std::span columns(matrix.in_links.column_indices);
   const std::span values(matrix.in_links.values);
-  if (links < stretch / 8 || links == 0) {
+  if (!pagerank::gpu::links_arrive(links, stretch)) {
     ring.copy(columns, uploaded->column_indices.data());
     ring.copy(values, uploaded->values.data());
     narrow_values(uploaded->values, values_);
@@ -177,20 +178,12 @@ DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, 
 
 template <class T>
 DeviceGraph<T>::DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix,
-                            std::size_t most_held)
-    : most_held_(most_held),
+                            const GraphMemory& memory)
+    : memory_(memory),
       matrix_(std::move(matrix)),
       sampler_(std::make_unique<DeviceSampler>(*matrix_, exchange_memory_)),
-      values_(std::is_same_v<T, double> ? 0 : matrix_->values.size()) {
+      values_(std::is_same_v<T, double> ? 0 : matrix_->values.size(), memory.reserved) {
   narrow_values(matrix_->values, values_);
-}
-
-template <class T>
-void DeviceGraph<T>::outlive_host() {
-  const std::size_t most_sampled = RowSample::usual_rows * RowSample::most_columns(node_count());
-  exchange_memory_.reserve(most_sampled * (sizeof(EdgeIndex) + sizeof(MatrixSampler::Row)));
-  sampler_ = std::make_unique<DeviceSampler>(*matrix_, exchange_memory_);
-  (void)in_links();  // all there
 }
 
 template class DeviceGraph<float>;

@@ -1,13 +1,16 @@
 #pragma once
 
+#include <chrono>
 #include <future>
 #include <memory>
+#include <optional>
 #include <type_traits>
 
 #include "core/transition_matrix.hpp"
 #include "gpu/csr_view.cuh"
 #include "gpu/device_buffer.cuh"
 #include "gpu/device_matrix.cuh"
+#include "gpu/hold_point.hpp"
 #include "gpu/kernel_choice.hpp"
 #include "gpu/link_arrivals.hpp"
 #include "gpu/pagerank.hpp"
@@ -26,6 +29,11 @@ template <class T>
 void out_weights(const double* inverse_out_weight, const NodeId* order, std::uint64_t nodes,
                  T* out_weight, cudaStream_t stream);
 
+/// Whether links are worked on as they arrive: fewer are there before anything else begins.
+[[nodiscard]] inline bool links_arrive(EdgeIndex links, EdgeIndex stretch) {
+  return links > 0 && links >= stretch;
+}
+
 /// A transition matrix in device memory, as TransitionMatrix describes it, its values in T.
 /// Kernels take it as it is or make a layout of their own from it. The links of a large graph
 /// arrive while others already work with the rest: what needs them waits for them, or works on
@@ -33,15 +41,13 @@ void out_weights(const double* inverse_out_weight, const NodeId* order, std::uin
 template <class T>
 class DeviceGraph {
  public:
-  /// `ring` is used until someone has asked for the links, `matrix` until then and by sampler(),
-  /// before outlive_host().
+  /// `ring` is used until someone has asked for the links, `matrix` until then and by sampler().
   DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring,
-              EdgeIndex stretch = EngineOptions{}.upload_stretch,
-              std::size_t most_held = ScratchMemory::unlimited);
+              EdgeIndex stretch = EngineOptions{}.upload_stretch, const GraphMemory& memory = {});
 
   /// Of a matrix that is there already.
   explicit DeviceGraph(std::shared_ptr<const DeviceTransitionMatrix> matrix,
-                       std::size_t most_held = ScratchMemory::unlimited);
+                       const GraphMemory& memory = {});
   DeviceGraph(const DeviceGraph&) = delete;
   DeviceGraph& operator=(const DeviceGraph&) = delete;
 
@@ -56,7 +62,9 @@ class DeviceGraph {
   }
 
   /// What held_device_bytes may become by whoever prepares a kernel.
-  [[nodiscard]] std::size_t most_held() const { return most_held_; }
+  [[nodiscard]] std::size_t most_held() const { return memory_.most_held; }
+  /// For arrays that PreparedGraph::bytes() counts, and for who makes the graph alone.
+  [[nodiscard]] const std::optional<ScratchMemory>& reserved() const { return memory_.reserved; }
 
   [[nodiscard]] std::uint64_t node_count() const { return matrix_->node_count(); }
   [[nodiscard]] EdgeIndex link_count() const { return matrix_->link_count(); }
@@ -68,6 +76,17 @@ class DeviceGraph {
   [[nodiscard]] CsrView<T> in_links() const { return view(in_link_values()); }
   /// The in-links with values in double: what certifies the result.
   [[nodiscard]] CsrView<double> exact_in_links() const { return view(exact_values()); }
+
+  /// The same, of which columns and values may still be on their way: for who needs no more than
+  /// the rows for now.
+  [[nodiscard]] CsrView<T> arriving_in_links() const { return view_arriving(in_link_values()); }
+  [[nodiscard]] CsrView<double> arriving_exact_in_links() const {
+    return view_arriving(exact_values());
+  }
+  /// Until all is there.
+  void wait() const {
+    if (uploaded_.valid()) uploaded_.get();
+  }
 
   /// Gives an unweighted graph the values array that it does without: what in_links() then
   /// multiplies is B itself. For benchmarks of kernels that read values.
@@ -93,23 +112,40 @@ class DeviceGraph {
   template <class Use>
   void as_links_arrive(const Use& use) const {
     const CsrView<T> links = view_arriving(in_link_values());
-    if (!arrivals_) return use(links, EdgeIndex{0}, link_count());
-    for (std::size_t s = 0; s < arrivals_->stretches(); ++s) {
-      arrivals_->wait(s);
-      use(links, arrivals_->begin(s), arrivals_->end(s));
+    if (!arrivals_) {
+      use(links, EdgeIndex{0}, link_count());
+    } else {
+      for (std::size_t s = 0; s < arrivals_->stretches(); ++s) {
+        arrivals_->wait(s);
+        use(links, arrivals_->begin(s), arrivals_->end(s));
+      }
     }
-    if (uploaded_.valid()) uploaded_.get();  // the ring is free
+    wait();  // the ring is free, too
+    if (hold_ != nullptr) hold_->pass();
   }
 
-  /// Looks at the matrix wherever it is cheap: for the links of one that is uploaded, on the host.
+  /// Whether links are, or were, on their way when the constructor returned.
+  [[nodiscard]] bool links_arrive() const { return arrivals_ != nullptr; }
+
+  /// Who has worked on the links as they arrive waits there before it goes on.
+  void hold_at_arrival(HoldPoint& point) { hold_ = &point; }
+
+  /// Looks at the matrix wherever it is cheap: for the links of one that is uploaded, on the host,
+  /// where it must still be.
   [[nodiscard]] const MatrixSampler& sampler() const { return *sampler_; }
 
-  /// From now on the matrix on the host may be gone, and sampler() may be asked without waiting for
-  /// what the device does.
-  void outlive_host();
+  /// Some of the rows, as sample_rows() takes them of sampler(), or of which they are kept.
+  [[nodiscard]] RowSample row_sample() const { return sample_ ? *sample_ : sample_rows(*sampler_); }
+  void keep_sample(std::optional<RowSample> sample) { sample_ = std::move(sample); }
 
   /// For whoever prepares a kernel; sampler() may use it.
   [[nodiscard]] ExchangeMemory& exchange_memory() const { return exchange_memory_; }
+
+  /// Whether a copy would wait behind those of the upload.
+  [[nodiscard]] bool is_uploading() const {
+    using namespace std::chrono_literals;
+    return uploaded_.valid() && uploaded_.wait_for(0s) != std::future_status::ready;
+  }
 
   [[nodiscard]] std::vector<EdgeIndex> download_row_offsets() const {
     return matrix_->row_offsets.download();
@@ -141,18 +177,20 @@ class DeviceGraph {
   }
   template <class Value>
   [[nodiscard]] CsrView<Value> view(const Value* values) const {
-    if (uploaded_.valid()) uploaded_.get();
+    wait();
     return view_arriving(values);
   }
 
-  std::size_t most_held_;
+  GraphMemory memory_;
   std::shared_ptr<const DeviceTransitionMatrix> matrix_;
   mutable ExchangeMemory exchange_memory_;
   std::unique_ptr<MatrixSampler> sampler_;
+  std::optional<RowSample> sample_;
   DeviceBuffer<double> stored_values_;             ///< See store_values().
   DeviceBuffer<T> values_;                         ///< Where T is not double.
   std::unique_ptr<LinkArrivals> arrivals_;         ///< Null: all are there.
   std::unique_ptr<LinkArrivals> columns_arrived_;  ///< Likewise, columns alone.
+  HoldPoint* hold_ = nullptr;
   std::shared_future<void> uploaded_;  ///< The thread that uploads; it uses what is above.
 };
 

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -71,73 +73,75 @@ class Engine::Impl {
   }
 
   void prepare(const TransitionMatrix& matrix, const EngineOptions& options) {
-    if (options.precision == Precision::float64) {
-      prepare_as(double_, matrix, 0, options, [&](TransferRing& ring, std::size_t most_held) {
-        return DeviceGraph<double>(matrix, ring, options.upload_stretch, most_held);
-      });
-    } else {
-      prepare_as(single_, matrix, 0, options, [&](TransferRing& ring, std::size_t most_held) {
-        return DeviceGraph<float>(matrix, ring, options.upload_stretch, most_held);
-      });
-    }
+    // Looked at by another thread, beside all that comes before the links.
+    const bool apart = automatic_ && matrix.link_count() >= least_links_to_look_at;
+    const auto begin_to_look = [&, bandwidth = memory_bandwidth()] {
+      return look(HostSampler(matrix), options, bandwidth);
+    };
+    std::future<Look> looking =
+        std::async(apart ? std::launch::async : std::launch::deferred, begin_to_look);
+    const auto prepare_in = [&]<class T>(std::unique_ptr<PreparedGraph<T>>& prepared) {
+      prepare_as(
+          prepared, matrix, 0, options, [&](const DeviceGraph<T>&) { return looking.get(); },
+          [&](TransferRing& ring, const GraphMemory& memory) {
+            return DeviceGraph<T>(matrix, ring, options.upload_stretch, memory);
+          });
+    };
+    options.precision == Precision::float64 ? prepare_in(double_) : prepare_in(single_);
   }
   void prepare(const std::shared_ptr<const DeviceTransitionMatrix>& matrix,
                const EngineOptions& options) {
-    if (options.precision == Precision::float64) {
-      prepare_as(double_, *matrix, matrix->bytes(), options,
-                 [&](TransferRing&, std::size_t most_held) {
-                   return DeviceGraph<double>(matrix, most_held);
-                 });
-    } else {
-      prepare_as(single_, *matrix, matrix->bytes(), options,
-                 [&](TransferRing&, std::size_t most_held) {
-                   return DeviceGraph<float>(matrix, most_held);
-                 });
-    }
+    const auto prepare_in = [&]<class T>(std::unique_ptr<PreparedGraph<T>>& prepared) {
+      prepare_as(
+          prepared, *matrix, matrix->bytes(), options,
+          [&](const DeviceGraph<T>& graph) {
+            return look(graph.sampler(), options, memory_bandwidth());
+          },
+          [&](TransferRing&, const GraphMemory& memory) { return DeviceGraph<T>(matrix, memory); });
+    };
+    options.precision == Precision::float64 ? prepare_in(double_) : prepare_in(single_);
+  }
+
+  /// What a look at a graph tells.
+  struct Look {
+    KernelChoice choice;
+    std::optional<RowSample> sample;  ///< For who prepares a kernel when the matrix may be gone.
+  };
+  [[nodiscard]] static Look look(const MatrixSampler& matrix, const EngineOptions& options,
+                                 double bandwidth) {
+    Look found{.choice = choose_kernel(matrix, options.precision, options.expected, bandwidth),
+               .sample = {}};
+    if (found.choice.doubtful()) found.sample = sample_rows(matrix);
+    return found;
   }
 
   /// Where nobody asked for a kernel it is chosen while the links are on their way, and the modest
   /// one taken if the graph is not for the other or memory too short; if that is in doubt, too, for
   /// a solve may tell. The matrix itself may hold so many bytes of the device already.
-  template <class T, class Matrix, class MakeGraph>
+  template <class T, class Matrix, class LookAt, class MakeGraph>
   void prepare_as(std::unique_ptr<PreparedGraph<T>>& prepared, const Matrix& matrix,
-                  std::size_t held, const EngineOptions& options, const MakeGraph& make_graph) {
+                  std::size_t held, const EngineOptions& options, const LookAt& look_at,
+                  const MakeGraph& make_graph) {
     const DeviceMemory memory{name_, options.memory_limit};
     const std::size_t most = memory.available(held), most_held = memory.most_held(held);
     const auto bytes_with = [&](const SpmvKernel& kernel) {
       return held + PreparedGraph<T>::bytes(matrix, kernel, options.precision == Precision::mixed);
     };
-    const auto make_spmv = [&](const DeviceGraph<T>& graph, cudaStream_t stream,
-                               LaterKernel<T>& later) {
-      if (automatic_) {
-        const KernelChoice choice =
-            choose_kernel(graph.sampler(), options.precision, options.expected, memory_bandwidth());
-        const SpmvKernel& chosen = find_spmv_kernel(choice.doubtful() ? "blocked" : choice.kernel);
-        const auto make = [&chosen](const DeviceGraph<T>& of, cudaStream_t in) {
-          return or_none([&] { return chosen.make<T>(of, in); });
-        };
-        const bool fits = or_none([&] {
-          memory.require(bytes_with(chosen), held + DeviceGraph<T>::bytes(matrix));
-          return true;
-        });
-        if (fits && choice.doubtful()) {
-          later = {.payback = choice.payback,
-                   .beside = choice.beside,
-                   .solves = options.expected.solves,
-                   .make = make,
-                   .taken = [this, &chosen] { kernel_ = &chosen; }};
-        } else if (fits) {
-          if (std::unique_ptr<Spmv<T>> spmv = make(graph, stream)) {
-            kernel_ = &chosen;
-            return spmv;
-          }
-        }
-      }
-      return kernel_->make<T>(graph, stream);
+    const auto fits = [&](const SpmvKernel& kernel) {
+      return or_none([&] {
+        memory.require(bytes_with(kernel), held + DeviceGraph<T>::bytes(matrix));
+        return true;
+      });
+    };
+    const auto plan = [&](DeviceGraph<T>& graph) {
+      if (!automatic_) return KernelPlan<T>{make_modest_kernel<T>(), {}};
+      Look found = look_at(graph);
+      graph.keep_sample(std::move(found.sample));
+      return plan_kernels<T>(found, fits, options.expected.solves);
     };
     const auto prepare_graph = [&] {
       prepared = std::make_unique<PreparedGraph<T>>(
-          [&](TransferRing& ring) { return make_graph(ring, most_held); }, make_spmv, options);
+          make_graph, plan, bytes_with(find_spmv_kernel(modest_kernel)) - held, most_held, options);
     };
     memory.require(bytes_with(*kernel_), held);
     try {
@@ -156,6 +160,42 @@ class Engine::Impl {
       const std::size_t taken = most - std::min<std::size_t>(most, error.available());
       throw OutOfMemory(name_, error.needed() + taken, most);
     }
+  }
+
+  /// kernel_, which is that until another is taken.
+  template <class T>
+  [[nodiscard]] MakeSpmv<T> make_modest_kernel() {
+    return [this](const DeviceGraph<T>& of, cudaStream_t in) { return kernel_->make<T>(of, in); };
+  }
+
+  /// `fits(kernel)`: as far as is known before it is prepared.
+  template <class T, class Fits>
+  [[nodiscard]] KernelPlan<T> plan_kernels(const Look& found, const Fits& fits,
+                                           std::uint32_t solves) {
+    const KernelChoice& choice = found.choice;
+    const MakeSpmv<T> make_modest = make_modest_kernel<T>();
+    const SpmvKernel& chosen = find_spmv_kernel(choice.doubtful() ? "blocked" : choice.kernel);
+    if (&chosen == kernel_ || !fits(chosen)) return {make_modest, {}};
+    const MakeSpmv<T> make_chosen = [&chosen](const DeviceGraph<T>& of, cudaStream_t in) {
+      return or_none([&] { return chosen.make<T>(of, in); });
+    };
+    const auto taken = [this, &chosen] { kernel_ = &chosen; };
+    if (choice.doubtful()) {
+      return {make_modest,
+              {.payback = choice.payback,
+               .beside = choice.beside,
+               .solves = solves,
+               .early = choice.early,
+               .make = make_chosen,
+               .taken = taken}};
+    }
+    const auto make_either = [=](const DeviceGraph<T>& of, cudaStream_t in) {
+      std::unique_ptr<Spmv<T>> spmv = make_chosen(of, in);
+      if (!spmv) return make_modest(of, in);
+      taken();
+      return spmv;
+    };
+    return {make_either, {}};
   }
 
   bool automatic_ = false;  ///< Nobody asked for the kernel.

@@ -78,7 +78,7 @@ IterationEnd IterationLoop::end_inside() {
 }
 
 std::vector<double> IterationLoop::run(double target, unsigned limit, const Stream& stream) {
-  LoopControl& control = memory_.host_control[0];
+  LoopControl& control = memory_.fetched[0].control;
   control.target = target;
   control.limit = std::min(limit, LoopControl::most_iterations);
   control.iterations = 0;

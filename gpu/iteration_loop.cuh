@@ -59,15 +59,21 @@ struct IterationEnd {
 
 /// What loops of which one runs at a time share.
 struct LoopMemory {
-  LoopMemory() {
-    PAGERANK_CUDA(cudaMemset(done.data(), 0, sizeof(unsigned)));
-    PAGERANK_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
+  LoopMemory(const std::optional<ScratchMemory>& reserved, cudaStream_t stream)
+      : done(1, reserved), control(1, reserved) {
+    done.set_to_zero(stream);
   }
   static constexpr std::size_t bytes = sizeof(unsigned) + sizeof(LoopControl);  ///< Of the device.
 
-  DeviceBuffer<unsigned> done{1};
-  DeviceBuffer<LoopControl> control{1};
-  PinnedArray<LoopControl> host_control{1};
+  /// Of which copies arrive on the host.
+  struct Fetched {
+    LoopControl control;
+    NodeSums sums;
+  };
+
+  DeviceBuffer<unsigned> done;
+  DeviceBuffer<LoopControl> control;
+  PinnedArray<Fetched> fetched{1};
 };
 
 /// Repeats an iteration on the device until its change is small enough, without asking the host: a

@@ -7,38 +7,23 @@
 #include <numeric>
 #include <vector>
 
-#include "core/parallel.hpp"
-
 namespace pagerank::gpu {
 namespace {
 
 constexpr std::size_t sector_bytes = 32;
 constexpr std::size_t window_bytes = std::size_t{224} << 10;  // of `blocked`
 
-/// Smaller graphs are done before their shape is known.
-constexpr EdgeIndex least_links = EdgeIndex{1} << 20;
-
 std::size_t distinct(std::vector<std::uint64_t>& numbers) {
   std::sort(numbers.begin(), numbers.end());
   return static_cast<std::size_t>(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
 }
 
-/// Half of those that TransferRing leaves, which uploads the graph meanwhile: if all together are
-/// more than the cores, those that wait for each other keep the others from working, for tens of
-/// milliseconds.
-int sampling_threads() {
-  constexpr int uploading = 8;
-  return std::max(1, (thread_count(0) - uploading) / 2);
-}
-
-/// out[i] = at(i) for i < count, by several threads: each may be a miss of all caches.
+/// out[i] = at(i) for i < count. By one thread, as all of this: others take about as long to come,
+/// and the upload, beside which a graph is looked at, has work for them.
 template <class T, class At>
 std::vector<T> gather(std::size_t count, At at) {
   std::vector<T> out(count);
-  constexpr std::size_t piece = 4096;
-  parallel_for((count + piece - 1) / piece, sampling_threads(), [&](std::size_t p) {
-    for (std::size_t i = p * piece; i < std::min(count, (p + 1) * piece); ++i) out[i] = at(i);
-  });
+  for (std::size_t i = 0; i < count; ++i) out[i] = at(i);
   return out;
 }
 
@@ -58,16 +43,15 @@ double sample_sectors(const MatrixSampler& matrix, std::size_t value_bytes) {
     links[i] = i / seen * stride + (stride - seen) / 2 + i % seen;
   }
   const std::vector<NodeId> columns = matrix.columns(links);
-  std::vector<std::size_t> sectors(stretches);
-  parallel_for(stretches, sampling_threads(), [&](std::size_t s) {
+  std::size_t sectors = 0;
+  for (std::size_t s = 0; s < stretches; ++s) {
     std::vector<std::uint64_t> touched(seen);
     for (std::size_t i = 0; i < seen; ++i) {
       touched[i] = columns[s * seen + i] * value_bytes / sector_bytes;
     }
-    sectors[s] = distinct(touched);
-  });
-  return static_cast<double>(std::accumulate(sectors.begin(), sectors.end(), std::size_t{0})) /
-         static_cast<double>(links.size());
+    sectors += distinct(touched);
+  }
+  return static_cast<double>(sectors) / static_cast<double>(links.size());
 }
 
 /// Some nodes, evenly apart.
@@ -219,8 +203,13 @@ constexpr double blocked_bytes_per_second = 2.75e12;
 constexpr double blocked_share_of_memory = 0.5;
 constexpr double launches = 8e-6;
 
-/// Of the time that preparing `blocked` takes, so much is the host's.
-constexpr double idle_while_prepared = 2.7e-3;
+/// So many links are on their way for nearly as long as what can be done meanwhile takes.
+constexpr EdgeIndex least_links_to_prepare_early = EdgeIndex{1} << 23;
+/// Of the time that preparing `blocked` takes, so much is the host's; and when what can be done
+/// while links arrive has been done.
+constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 2.4e-3;
+/// Beside iterations that takes longer.
+constexpr double held_takes_longer = 1.2;
 
 /// Of all that graphs of that size can be, what `blocked` gains the most with.
 GraphShape most_for_blocked(const MatrixSampler& matrix) {
@@ -291,7 +280,6 @@ RowSample sample_rows(const MatrixSampler& matrix, std::size_t most_rows) {
 
 double RowSample::runs_per_link(const std::vector<NodeId>& places, std::uint64_t nodes,
                                 std::uint32_t window_size) const {
-  // By one thread: a few tenths of a millisecond, for which others take longer to come.
   double sum = 0;
   std::vector<std::size_t> last_row(nodes / window_size + 1, lengths.size());  // of each window
   for (std::size_t r = 0; r < lengths.size(); ++r) {
@@ -365,6 +353,13 @@ KernelCost cost_of_late_blocked(const GraphShape& shape, std::size_t value_bytes
   return cost;
 }
 
+KernelCost cost_of_held_blocked(const GraphShape& shape, std::size_t value_bytes,
+                                double memory_bandwidth) {
+  KernelCost cost = cost_of_blocked(shape, value_bytes, memory_bandwidth);
+  cost.prepare *= held_takes_longer;
+  return cost;
+}
+
 double expected_iterations(const GraphShape& shape, double alpha, double tolerance) {
   const double change = tolerance * (1 - alpha) / alpha;
   if (!(change < 1)) return 1;
@@ -380,7 +375,7 @@ double iterations_left(double before, double last, double target, double alpha) 
 KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
                            const ExpectedWork& work, double memory_bandwidth) {
   const KernelChoice balanced{.kernel = "balanced"}, blocked{.kernel = "blocked"};
-  if (matrix.link_count() < least_links) return balanced;
+  if (matrix.link_count() < least_links_to_look_at) return balanced;
   const std::size_t value_bytes = precision == Precision::float64 ? sizeof(double) : sizeof(float);
   const double bandwidth = memory_bandwidth > 0 ? memory_bandwidth : h100_memory_bandwidth;
   // Iterations that pay for so many seconds more.
@@ -402,13 +397,19 @@ KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
   if (iterations(best) <= payback_at_once(best)) return balanced;
   GraphShape shape = measure_shape(matrix, value_bytes);
   if (iterations(shape) > payback_at_once(shape)) return blocked;
+  const bool early = matrix.link_count() >= least_links_to_prepare_early;
   const KernelCost plain = cost_of_balanced(shape, value_bytes, bandwidth),
-                   late = cost_of_late_blocked(shape, value_bytes, bandwidth);
-  const double beside = std::floor(idle_while_prepared / plain.iteration);
+                   late = early ? cost_of_held_blocked(shape, value_bytes, bandwidth)
+                                : cost_of_late_blocked(shape, value_bytes, bandwidth);
+  const double beside =
+      std::floor((early ? idle_when_held : idle_while_prepared) / plain.iteration);
   const double enough = payback(shape, late.prepare - beside * late.iteration);
   shape.mixing = 1;  // as slowly as can be
   if (iterations(shape) <= enough) return balanced;
-  return {.kernel = "balanced", .payback = enough, .beside = static_cast<std::uint32_t>(beside)};
+  return {.kernel = "balanced",
+          .payback = enough,
+          .beside = static_cast<std::uint32_t>(beside),
+          .early = early};
 }
 
 }  // namespace pagerank::gpu

@@ -129,6 +129,9 @@ struct KernelCost {
 /// (of which KernelChoice::beside).
 [[nodiscard]] KernelCost cost_of_late_blocked(const GraphShape& shape, std::size_t value_bytes,
                                               double memory_bandwidth = h100_memory_bandwidth);
+/// The same where what can be done while links arrive has been done.
+[[nodiscard]] KernelCost cost_of_held_blocked(const GraphShape& shape, std::size_t value_bytes,
+                                              double memory_bandwidth = h100_memory_bandwidth);
 
 /// Iterations until the change promises the tolerance.
 [[nodiscard]] double expected_iterations(const GraphShape& shape, double alpha, double tolerance);
@@ -162,8 +165,16 @@ struct KernelChoice {
   /// So many iterations go by beside that preparation.
   std::uint32_t beside = 0;
 
+  /// What can be done of it while the links arrive, if they do, is to be done then. Payback and
+  /// `beside` reckon with that also where they do not, so that a solve gives the same bits wherever
+  /// its matrix was built.
+  bool early = false;
+
   [[nodiscard]] bool doubtful() const { return payback < std::numeric_limits<double>::infinity(); }
 };
+
+/// Smaller graphs are done before their shape is known.
+inline constexpr EdgeIndex least_links_to_look_at = EdgeIndex{1} << 20;
 
 /// Whichever takes less time for that work, preparation included, on a device with memory of that
 /// bandwidth (0: an H100's).

@@ -8,10 +8,10 @@
 namespace pagerank::gpu {
 namespace {
 
-/// The places of some nodes. The device reads their numbers, and writes the places, where the host
-/// has them: a copy would wait behind those of the upload until that is done.
-std::vector<NodeId> places_of(const std::vector<NodeId>& nodes, const NodeId* place_of,
-                              ExchangeMemory& memory, cudaStream_t stream) {
+/// The places of some nodes, while copies would wait behind those of the upload: the device reads
+/// the nodes' numbers, and writes the places, where the host has them.
+std::vector<NodeId> exchange_places(const std::vector<NodeId>& nodes, const NodeId* place_of,
+                                    ExchangeMemory& memory, cudaStream_t stream) {
   const std::size_t bytes = nodes.size() * sizeof(NodeId);
   memory.reserve(bytes);
   std::memcpy(memory.on_host(), nodes.data(), bytes);
@@ -24,11 +24,27 @@ std::vector<NodeId> places_of(const std::vector<NodeId>& nodes, const NodeId* pl
   return places;
 }
 
+template <class T>
+std::vector<NodeId> places_of(const std::vector<NodeId>& nodes, const NodeId* place_of,
+                              const DeviceGraph<T>& graph, DeviceAlgorithms& algorithms) {
+  if (graph.is_uploading()) {
+    return exchange_places(nodes, place_of, graph.exchange_memory(), algorithms.stream());
+  }
+  DeviceBuffer<NodeId> numbers = algorithms.upload(nodes, algorithms.scratch());
+  NodeId* const number = numbers.data();
+  queue_for_each(
+      nodes.size(), [=] __device__(std::uint64_t i) { number[i] = place_of[number[i]]; },
+      algorithms.stream());
+  return algorithms.fetch(number, nodes.size());
+}
+
 /// Whether the links of the sampled rows fall into clearly fewer windows in this order than as
 /// nodes are numbered: renumbering costs a gather a link once, and may scatter what else is near.
-bool gathers_links(const RowSample& sample, std::uint64_t nodes, const NodeId* place_of,
-                   std::uint32_t window_size, ExchangeMemory& memory, cudaStream_t stream) {
-  const std::vector<NodeId> places = places_of(sample.columns, place_of, memory, stream);
+template <class T>
+bool gathers_links(const RowSample& sample, const NodeId* place_of, std::uint32_t window_size,
+                   const DeviceGraph<T>& graph, DeviceAlgorithms& algorithms) {
+  const std::uint64_t nodes = graph.node_count();
+  const std::vector<NodeId> places = places_of(sample.columns, place_of, graph, algorithms);
   return sample.runs_per_link(places, nodes, window_size) <
          worth_renumbering * sample.runs_per_link(sample.columns, nodes, window_size);
 }
@@ -168,10 +184,10 @@ NodeOrder::NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size,
                      DeviceAlgorithms& algorithms)
     : sources_(graph.node_count()), linked_(graph.node_count()) {
   if (graph.node_count() <= window_size || graph.link_count() == 0) return;
-  const RowSample sample = sample_rows(graph.sampler());  // while the links are on their way
+  const RowSample sample = graph.row_sample();  // while the links are on their way
   std::optional<KeyOrder> chosen = order_by_degree(graph, algorithms);
-  const bool falling = gathers_links(sample, graph.node_count(), chosen->place_of.data(),
-                                     window_size, graph.exchange_memory(), algorithms.stream());
+  const bool falling =
+      gathers_links(sample, chosen->place_of.data(), window_size, graph, algorithms);
   if (!falling) {
     chosen.reset();
     chosen = order_by_number(graph, algorithms);

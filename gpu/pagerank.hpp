@@ -92,9 +92,9 @@ struct EngineOptions {
 
   int threads = 0;  ///< That feed the upload; 0: as many as OpenMP offers.
 
-  /// Links that are worked on together as they arrive. A graph of less than an eighth of that is
-  /// uploaded before anything else begins.
-  EdgeIndex upload_stretch = EdgeIndex{1} << 25;
+  /// Links that are worked on together as they arrive. A graph of less than that is uploaded before
+  /// anything else begins.
+  EdgeIndex upload_stretch = EdgeIndex{1} << 22;
 
   /// Bytes of device memory that the engine may take, those of a matrix that it takes over among
   /// them; 0: what is free.

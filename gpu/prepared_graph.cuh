@@ -12,42 +12,16 @@
 #include <vector>
 
 #include "core/convergence.hpp"
-#include "core/huge_pages.hpp"
-#include "core/parallel.hpp"
 #include "gpu/cuda_handles.cuh"
+#include "gpu/hold_point.hpp"
 #include "gpu/iteration_loop.cuh"
 #include "gpu/kernel_choice.hpp"
+#include "gpu/kernel_plan.cuh"
 #include "gpu/pagerank.hpp"
-#include "gpu/rank_update.cuh"
 #include "gpu/renumber.cuh"
-#include "gpu/residual.cuh"
-#include "gpu/spmv.cuh"
+#include "gpu/solve_vectors.cuh"
 
 namespace pagerank::gpu {
-
-/// A kernel that may take another's place in the middle of a solve.
-template <class T>
-struct LaterKernel {
-  double payback = 0;        ///< Worth it from so many iterations still to come, of all solves.
-  std::uint32_t beside = 0;  ///< So many go by while it is prepared.
-  std::uint32_t solves = 1;  ///< That are expected from now on.
-  /// Null: there is none. Returns null if it cannot be had. Called by another thread.
-  std::function<std::unique_ptr<Spmv<T>>(const DeviceGraph<T>& graph, cudaStream_t stream)> make;
-  std::function<void()> taken;  ///< Called when it iterates.
-};
-
-/// An array whose pages the system has given, huge ones if it can, by all threads: a copy that
-/// meets them one by one takes several times longer.
-inline Array<double> touched_array(std::size_t size) {
-  Array<double> array(size);
-  advise_huge_pages(std::span(array));
-  constexpr std::size_t page = 4096 / sizeof(double), piece = 256 * page;
-  parallel_for((size + piece - 1) / piece, thread_count(0), [&](std::size_t index) {
-    const std::size_t end = std::min(size, (index + 1) * piece);
-    for (std::size_t i = index * piece; i < end; i += page) array[i] = 0;
-  });
-  return array;
-}
 
 /// What floats resolve of an L1 norm of 1: some times what rounding leaves of a change, also where
 /// a hub and its leaves lock into a cycle of two roundings.
@@ -63,38 +37,42 @@ inline constexpr double float_resolution = 0x1p-18;
 template <class T>
 class PreparedGraph {
  public:
-  /// `make_graph(ring)` is the graph, whose links may still be on their way, and
-  /// `make_spmv(graph, stream, later)` the kernel for it, and, if it says so, a later one.
-  template <class MakeGraph, class MakeSpmv>
-  PreparedGraph(const MakeGraph& make_graph, const MakeSpmv& make_spmv,
-                const EngineOptions& options)
+  /// `make_graph(ring, memory)` is the graph, whose links may still be on their way, and
+  /// `plan(graph)` the KernelPlan for it. Graph and kernel are known to take so many `bytes`; all
+  /// may take what leaves held_device_bytes at `most_held`.
+  template <class MakeGraph, class Plan>
+  PreparedGraph(const MakeGraph& make_graph, const Plan& plan, std::size_t bytes,
+                std::size_t most_held, const EngineOptions& options)
       : mixed_(options.precision == Precision::mixed),
         device_loop_(options.device_loop),
         ring_(options.threads),
-        graph_(make_graph(ring_)),
-        now_(std::make_unique<Iterating>(make_spmv(graph_, stream_, later_))),
-        memory_(stream_, vector_bytes(graph_.node_count(), mixed_), graph_.most_held()),
-        residual_(graph_.exact_in_links(), graph_.inverse_out_weight(), memory_),
-        out_weight_(graph_.node_count(), memory_),
-        x_(graph_.node_count(), memory_),
-        y_(graph_.node_count(), memory_),
-        z_(graph_.node_count(), memory_),
-        source_(mixed_ ? graph_.node_count() : 0, memory_),
-        sums_(2, memory_),
-        block_sums_(update_blocks(graph_.node_count()), memory_),
-        scalars_(scalar_sets, memory_),
-        base_(1, memory_) {
-    if (later_.make) graph_.outlive_host();
+        graph_(make_graph(ring_, memory_for(bytes, most_held, stream_))),
+        loop_memory_(graph_.reserved(), stream_) {
+    // While the links are on their way all is made that does not need them.
+    KernelPlan<T> kernels = plan(graph_);
+    later_ = std::move(kernels.later);
+    // (If nothing is reserved the vectors come later, and would find less memory.)
+    if (later_.make && later_.early && graph_.links_arrive() && graph_.reserved()) {
+      graph_.hold_at_arrival(preparation_.emplace().hold);
+      begin_to_prepare();
+    }
+    if (graph_.reserved()) make_vectors();
+    now_ = std::make_unique<Iterating>(kernels.make(graph_, stream_));
+    if (!vectors_) make_vectors();
     begin_with_kernel();
     make_loop(*now_);
+    graph_.wait();
   }
+  PreparedGraph(const PreparedGraph&) = delete;
+  PreparedGraph& operator=(const PreparedGraph&) = delete;
+  ~PreparedGraph() { preparation_.reset(); }  // it uses what is below it
 
   template <class Matrix>
   [[nodiscard]] static std::size_t bytes(const Matrix& matrix, const SpmvKernel& kernel,
                                          bool mixed) {
     return DeviceGraph<T>::bytes(matrix) + kernel.extra_bytes(matrix, sizeof(T)) +
            Residual::other_bytes(matrix) + LoopMemory::bytes +
-           vector_bytes(matrix.node_count(), mixed);
+           SolveVectors<T>::bytes(matrix.node_count(), mixed);
   }
 
   [[nodiscard]] std::uint64_t bytes_per_iteration() const {
@@ -105,7 +83,7 @@ class PreparedGraph {
   [[nodiscard]] bool loops_on_device() const { return now_->loop->on_device(); }
 
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) {
-    if (coming_.valid()) take_kernel();  // the last solve was stopped before
+    if (kernel_is_coming()) take_kernel();  // the last solve was stopped before
     Running running(*this, problem.alpha);
     Solution solution = iterate_to_tolerance(running, problem, options);
     later_.solves = std::max(later_.solves, 2U) - 1;
@@ -113,37 +91,36 @@ class PreparedGraph {
   }
 
  private:
-  /// Of all that is in memory_, array by array.
-  [[nodiscard]] static std::size_t vector_bytes(std::uint64_t nodes, bool mixed) {
-    const auto bytes = [](std::size_t size) { return ScratchMemory::rounded(size); };
-    return Residual::vector_bytes(nodes) + bytes(nodes * sizeof(double)) +
-           (mixed ? 4 : 3) * bytes(nodes * sizeof(T)) + bytes(2 * sizeof(NodeSums)) +
-           bytes(update_blocks(nodes) * sizeof(NodeSums)) +
-           bytes(scalar_sets * sizeof(RankScalars)) + bytes(sizeof(double));
-  }
-
-  /// The places in scalars_, each for one kind of update.
-  enum ScalarSet { ranks, first_ranks, correction, first_correction, scalar_sets };
-
   class Running final : public Iteration {
    public:
-    Running(PreparedGraph& prepared, double alpha) : prepared_(prepared), alpha_(alpha) {
-      std::array<RankScalars, scalar_sets> scalars{};
-      scalars[ranks] = {.alpha = alpha, .teleport = 1 - alpha};
-      scalars[first_ranks] = {.alpha = 0, .teleport = 1};
-      scalars[correction] = {.alpha = alpha, .teleport = 0};
-      prepared.scalars_.upload(scalars);
-      start(first_ranks, nullptr);  // x is uniform
+    Running(PreparedGraph& prepared, double alpha)
+        : prepared_(prepared), vectors_(*prepared.vectors_), alpha_(alpha) {
+      std::array<RankScalars, ScalarSets::count> scalars{};
+      scalars[ScalarSets::ranks] = {.alpha = alpha, .teleport = 1 - alpha};
+      scalars[ScalarSets::first_ranks] = {.alpha = 0, .teleport = 1};
+      scalars[ScalarSets::correction] = {.alpha = alpha, .teleport = 0};
+      vectors_.scalars.upload(scalars);
+      start(ScalarSets::first_ranks, nullptr);  // x is uniform
       // Beside the iterations, in which the host has nothing to do.
       constexpr std::size_t worth_a_thread = 1 << 18;
-      const auto when =
-          prepared.x_.size() < worth_a_thread ? std::launch::deferred : std::launch::async;
-      scores_ = std::async(when, touched_array, prepared.x_.size());
+      const bool apart = vectors_.x.size() >= worth_a_thread;
+      int device = 0;
+      PAGERANK_CUDA(cudaGetDevice(&device));
+      scores_ = std::async(apart ? std::launch::async : std::launch::deferred,
+                           [&prepared, apart, device, &first = *prepared.now_] {
+                             Array<double> scores(prepared.vectors_->x.size());
+                             if (apart) {
+                               PAGERANK_CUDA(cudaSetDevice(device));
+                               if (prepared.mixed_) prepared.make_correction_loop(first);
+                               prepared.ring_.touch(scores);
+                             }
+                             return scores;
+                           });
     }
 
     std::vector<double> advance(double target, std::uint32_t limit) override {
       if (to_correct_) {
-        if (prepared_.coming_.valid()) change_kernel();
+        if (prepared_.kernel_is_coming()) change_kernel();
         begin_correction();
       }
       x_is_current_ = false;
@@ -155,7 +132,7 @@ class PreparedGraph {
       const double change = changes.back();
       if (prepared_.mixed_ && change > target && (change <= aim || stalled(changes))) {
         residual();
-      } else if (prepared_.coming_.valid()) {
+      } else if (prepared_.kernel_is_coming()) {
         if (iterations_ >= change_at_) change_kernel();
       } else if (may_change_kernel() && changes.size() > 1) {
         const double left =
@@ -163,7 +140,7 @@ class PreparedGraph {
                      static_cast<double>(limit) - static_cast<double>(changes.size()));
         const double of_others = prepared_.later_.solves - 1.0;
         if (left + of_others * (iterations_ + left) > prepared_.later_.payback) {
-          prepared_.prepare_kernel();
+          prepared_.want_kernel();
           change_at_ = iterations_ + prepared_.later_.beside;
         }
       }
@@ -176,13 +153,13 @@ class PreparedGraph {
 
     double residual() override {
       bring_x();
-      NodeSums* const result = prepared_.sums_.data() + 1;
+      NodeSums* const result = vectors_.sums.data() + 1;
       if (std::is_same_v<T, float>) {
-        normalise(prepared_.x_.data(), prepared_.x_.size(), prepared_.block_sums_.data(), result,
+        normalise(vectors_.x.data(), vectors_.x.size(), vectors_.block_sums.data(), result,
                   prepared_.stream_);
       }
-      prepared_.residual_.evaluate(prepared_.x_.data(), alpha_, result, prepared_.stream_);
-      NodeSums& fetched = prepared_.fetched_[0];
+      vectors_.residual.evaluate(vectors_.x.data(), alpha_, result, prepared_.stream_);
+      NodeSums& fetched = prepared_.loop_memory_.fetched[0].sums;
       PAGERANK_CUDA(cudaMemcpyAsync(&fetched, result, sizeof(NodeSums), cudaMemcpyDeviceToHost,
                                     prepared_.stream_));
       prepared_.stream_.wait();
@@ -195,7 +172,7 @@ class PreparedGraph {
       bring_x();
       Array<double> scores = scores_.get();
       prepared_.stream_.wait();
-      prepared_.ring_.fetch(prepared_.x_.data(), std::span(scores.data(), scores.size()));
+      prepared_.ring_.fetch(vectors_.x.data(), std::span(scores.data(), scores.size()));
       return scores;
     }
 
@@ -203,10 +180,12 @@ class PreparedGraph {
     /// Iterations before the host looks whether rounding keeps the change from shrinking.
     static constexpr std::uint32_t mixed_batch = 8;
 
-    [[nodiscard]] bool may_change_kernel() const { return prepared_.later_.make && !correcting_; }
+    [[nodiscard]] bool may_change_kernel() const {
+      return prepared_.later_.make && !prepared_.preparation_wanted() && !correcting_;
+    }
     [[nodiscard]] std::uint32_t iterations_at_once() const {
       const std::uint32_t most = prepared_.mixed_ ? mixed_batch : LoopControl::most_iterations;
-      if (prepared_.coming_.valid())
+      if (prepared_.kernel_is_coming())
         return std::min(most, std::max(change_at_, iterations_ + 1) - iterations_);
       if (!may_change_kernel()) return most;
       return std::min(most, iterations_to_next_look(iterations_));
@@ -221,10 +200,10 @@ class PreparedGraph {
     }
 
     /// The first update: from y = z = 0, without dangling mass. (y of isolated nodes stays 0.)
-    void start(ScalarSet scalars, const T* source) {
-      prepared_.sums_.set_to_zero(prepared_.stream_);  // first: the update reads these two at once
-      prepared_.z_.set_to_zero(prepared_.stream_);
-      prepared_.y_.set_to_zero(prepared_.stream_);
+    void start(ScalarSets::Set scalars, const T* source) {
+      vectors_.sums.set_to_zero(prepared_.stream_);  // first: the update reads these two at once
+      vectors_.z.set_to_zero(prepared_.stream_);
+      vectors_.y.set_to_zero(prepared_.stream_);
       update_ranks(prepared_.state(scalars, source), prepared_.now_->loop->end_outside(),
                    prepared_.stream_);
     }
@@ -232,9 +211,10 @@ class PreparedGraph {
     /// x_ = the current ranks in node order; of a correction: x_ += it, once.
     void bring_x() {
       if (x_is_current_) return;
-      const RankState<T> state = correcting_ ? prepared_.state(correction, prepared_.source_.data())
-                                             : prepared_.state(ranks, nullptr);
-      write_ranks(state, prepared_.order(), correcting_, prepared_.x_.data(), prepared_.stream_);
+      const RankState<T> state =
+          correcting_ ? prepared_.state(ScalarSets::correction, vectors_.source.data())
+                      : prepared_.state(ScalarSets::ranks, nullptr);
+      write_ranks(state, prepared_.order(), correcting_, vectors_.x.data(), prepared_.stream_);
       x_is_current_ = true;
     }
 
@@ -242,8 +222,8 @@ class PreparedGraph {
     void change_kernel() {
       bring_x();
       if (!prepared_.take_kernel()) return;
-      prepared_.y_.set_to_zero(prepared_.stream_);
-      read_ranks(prepared_.state(ranks, nullptr), prepared_.order(), prepared_.x_.data(),
+      vectors_.y.set_to_zero(prepared_.stream_);
+      read_ranks(prepared_.state(ScalarSets::ranks, nullptr), prepared_.order(), vectors_.x.data(),
                  prepared_.stream_);
     }
 
@@ -252,13 +232,15 @@ class PreparedGraph {
       correcting_ = true;
       to_correct_ = false;
       resolution_ = float_resolution * residual_ / (1 - alpha_);
+      scores_.wait();  // it may be making the loop
       prepared_.make_correction_loop(*prepared_.now_);
-      to_kernel_order(prepared_.order(), prepared_.x_.size(), prepared_.residual_.vector(),
-                      prepared_.source_.data(), prepared_.stream_);
-      start(first_correction, prepared_.source_.data());
+      to_kernel_order(prepared_.order(), vectors_.x.size(), vectors_.residual.vector(),
+                      vectors_.source.data(), prepared_.stream_);
+      start(ScalarSets::first_correction, vectors_.source.data());
     }
 
     PreparedGraph& prepared_;
+    SolveVectors<T>& vectors_;
     double alpha_;
     bool correcting_ = false;
     bool x_is_current_ = false;
@@ -279,29 +261,60 @@ class PreparedGraph {
 
   [[nodiscard]] const NodeId* order() const { return now_->spmv->order(); }
   void begin_with_kernel() {
-    out_weights(graph_.inverse_out_weight(), order(), graph_.node_count(), out_weight_.data(),
-                stream_);
+    out_weights(graph_.inverse_out_weight(), order(), graph_.node_count(),
+                vectors_->out_weight.data(), stream_);
   }
 
-  /// Begins to prepare the later kernel: some of that is the host's, and the device iterates
-  /// meanwhile. When it takes the other's place does not hang on when it is there, so that the same
-  /// input gives the same bits.
-  void prepare_kernel() {
+  /// The later kernel on its way, in a thread of its own.
+  struct Preparation {
+    ~Preparation() { hold.abandon(); }
+    HoldPoint hold;
+    bool wanted = false;
+    std::future<std::unique_ptr<Iterating>> coming;  ///< Valid: not taken yet.
+  };
+
+  [[nodiscard]] static GraphMemory memory_for(std::size_t bytes, std::size_t most_held,
+                                              cudaStream_t stream) {
+    if (!is_little(bytes, most_held)) return {most_held};
+    constexpr std::size_t arrays = 64;  // that may be rounded up
+    return {most_held, ScratchMemory(stream, bytes + arrays * ScratchMemory::alignment, most_held)};
+  }
+
+  void make_vectors() { vectors_.emplace(graph_, mixed_, stream_); }
+
+  /// Begins to prepare the later kernel, beside all that the device does else. Where links are on
+  /// their way it is held when they are there and what can be done with them meanwhile is done. (Of
+  /// the host's matrix, which may be gone by then, it needs no more than the sample that is kept.)
+  void begin_to_prepare() {
     int device = 0;
     PAGERANK_CUDA(cudaGetDevice(&device));
-    coming_ = std::async(std::launch::async, [this, device, make = std::exchange(later_.make, {})] {
+    if (!preparation_) preparation_.emplace();
+    preparing_.emplace(Stream::Priority::first);
+    preparation_->coming = std::async(std::launch::async, [this, device] {
       PAGERANK_CUDA(cudaSetDevice(device));
-      auto coming =
-          std::make_unique<Iterating>(make(graph_, preparing_.emplace(Stream::Priority::first)));
+      auto coming = std::make_unique<Iterating>(later_.make(graph_, *preparing_));
       if (!coming->spmv) return std::unique_ptr<Iterating>();
       make_loop(*coming);
       if (mixed_) make_correction_loop(*coming);
+      preparing_->wait();
       return coming;
     });
   }
+  /// When it takes the other's place does not hang on when it is there, so that the same input
+  /// gives the same bits.
+  void want_kernel() {
+    if (!preparation_) begin_to_prepare();
+    preparation_->wanted = true;
+    preparation_->hold.want();
+  }
+  [[nodiscard]] bool preparation_wanted() const { return preparation_ && preparation_->wanted; }
+  /// Wanted, and not taken yet.
+  [[nodiscard]] bool kernel_is_coming() const {
+    return preparation_wanted() && preparation_->coming.valid();
+  }
   /// Whether the later kernel could be had.
   bool take_kernel() {
-    std::unique_ptr<Iterating> coming = coming_.get();
+    std::unique_ptr<Iterating> coming = preparation_->coming.get();
     if (!coming) return false;
     before_ = std::exchange(now_, std::move(coming));
     later_.taken();
@@ -310,34 +323,38 @@ class PreparedGraph {
   }
 
   void make_loop(Iterating& of) {
-    of.loop.emplace(queue_with(*of.spmv, ranks, nullptr), sums_.data(), loop_memory_, device_loop_);
+    of.loop.emplace(queue_with(*of.spmv, ScalarSets::ranks, nullptr), vectors_->sums.data(),
+                    loop_memory_, device_loop_);
   }
   void make_correction_loop(Iterating& of) {
     if (of.correction_loop) return;
-    of.correction_loop.emplace(queue_with(*of.spmv, correction, source_.data()), sums_.data(),
-                               loop_memory_, device_loop_);
+    of.correction_loop.emplace(
+        queue_with(*of.spmv, ScalarSets::correction, vectors_->source.data()),
+        vectors_->sums.data(), loop_memory_, device_loop_);
   }
-  [[nodiscard]] IterationLoop::Queue queue_with(Spmv<T>& spmv, ScalarSet scalars, const T* source) {
+  [[nodiscard]] IterationLoop::Queue queue_with(Spmv<T>& spmv, ScalarSets::Set scalars,
+                                                const T* source) {
     return [this, &spmv, scalars, source](cudaStream_t stream, const IterationEnd& end) {
-      spmv.multiply(z_.data(), y_.data(), stream);
+      spmv.multiply(vectors_->z.data(), vectors_->y.data(), stream);
       update_ranks(state_of(spmv, scalars, source), end, stream);
     };
   }
 
-  [[nodiscard]] RankState<T> state(ScalarSet scalars, const T* source) {
+  [[nodiscard]] RankState<T> state(ScalarSets::Set scalars, const T* source) {
     return state_of(*now_->spmv, scalars, source);
   }
-  [[nodiscard]] RankState<T> state_of(const Spmv<T>& spmv, ScalarSet scalars, const T* source) {
+  [[nodiscard]] RankState<T> state_of(const Spmv<T>& spmv, ScalarSets::Set scalars,
+                                      const T* source) {
     return {.nodes = graph_.node_count(),
             .isolated = spmv.isolated_nodes(),
-            .z = z_.data(),
-            .y = y_.data(),
-            .out_weight = out_weight_.data(),
+            .z = vectors_->z.data(),
+            .y = vectors_->y.data(),
+            .out_weight = vectors_->out_weight.data(),
             .source = source,
-            .scalars = scalars_.data() + scalars,
-            .base = base_.data(),
-            .sums = sums_.data(),
-            .block_sums = block_sums_.data()};
+            .scalars = vectors_->scalars.data() + scalars,
+            .base = vectors_->base.data(),
+            .sums = vectors_->sums.data(),
+            .block_sums = vectors_->block_sums.data()};
   }
 
   bool mixed_, device_loop_;
@@ -346,20 +363,10 @@ class PreparedGraph {
   DeviceGraph<T> graph_;
   LaterKernel<T> later_;
   std::optional<Stream> preparing_;          ///< The later kernel.
+  std::optional<Preparation> preparation_;   ///< Of it; unset: not begun.
   std::unique_ptr<Iterating> now_, before_;  ///< Freeing waits for the device: not in a solve.
-  ScratchMemory memory_;                     ///< Of the vectors, in one piece.
-  Residual residual_;
-  DeviceBuffer<T> out_weight_;  ///< In the kernel's order, as y_, z_ and source_.
-  DeviceBuffer<double> x_;      ///< In node order; where scores are written.
-  DeviceBuffer<T> y_, z_;
-  DeviceBuffer<T> source_;       ///< Mixed: what a correction is of.
-  DeviceBuffer<NodeSums> sums_;  ///< Of the iteration, of the residual.
-  DeviceBuffer<NodeSums> block_sums_;
-  DeviceBuffer<RankScalars> scalars_;
-  DeviceBuffer<double> base_;
-  PinnedArray<NodeSums> fetched_{1};
+  std::optional<SolveVectors<T>> vectors_;
   LoopMemory loop_memory_;
-  std::future<std::unique_ptr<Iterating>> coming_;  ///< Valid: the later kernel is being prepared.
 };
 
 }  // namespace pagerank::gpu

@@ -49,10 +49,10 @@ __global__ void add_changes(const NodeSums* block_sums, unsigned blocks, NodeSum
 }  // namespace
 
 Residual::Residual(const CsrView<double>& in_links, const double* inverse_out_weight,
-                   const ScratchMemory& memory)
+                   const ScratchMemory& memory, const std::optional<ScratchMemory>& reserved)
     : in_links_(in_links),
       inverse_out_weight_(inverse_out_weight),
-      spmv_(make_compensated_spmv(in_links, memory.stream())),
+      spmv_(make_compensated_spmv(in_links, reserved, memory.stream())),
       z_(in_links.rows, memory),
       y_(in_links.rows, memory),
       block_sums_(most_sum_blocks, memory) {}

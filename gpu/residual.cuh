@@ -12,12 +12,12 @@ namespace pagerank::gpu {
 /// kernel and precision found x.
 class Residual {
  public:
-  /// The arrays, in device memory, outlive it; values of an unweighted graph are null. Its own
-  /// vectors are in `memory`.
+  /// The arrays, in device memory, outlive it; values of an unweighted graph are null. Links may
+  /// still be on their way. Its own vectors are in `memory`, all else comes from `reserved`.
   Residual(const CsrView<double>& in_links, const double* inverse_out_weight,
-           const ScratchMemory& memory);
+           const ScratchMemory& memory, const std::optional<ScratchMemory>& reserved);
 
-  /// What it takes of `memory`, and of the device besides.
+  /// What it takes of `memory`, and else.
   [[nodiscard]] static std::size_t vector_bytes(std::uint64_t nodes);
   [[nodiscard]] static std::size_t other_bytes(const MatrixFacts& matrix);
 

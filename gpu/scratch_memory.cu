@@ -11,6 +11,16 @@ namespace {
 /// is near, so that what they leave is not missed.
 constexpr std::size_t least_chunk = std::size_t{8} << 20;
 
+std::size_t bytes_within(std::size_t most_held) {
+  return most_held - std::min<std::size_t>(most_held, held_device_bytes);
+}
+
+std::size_t available_device_bytes(std::size_t most_held) {
+  std::size_t free = 0, total = 0;
+  PAGERANK_CUDA(cudaMemGetInfo(&free, &total));
+  return std::min(free, bytes_within(most_held));
+}
+
 /// Part of a chunk, which is what the device gave at once.
 struct Piece {
   std::byte* data;
@@ -20,6 +30,10 @@ struct Piece {
 };
 
 }  // namespace
+
+bool is_little(std::size_t bytes, std::size_t most_held) {
+  return bytes <= available_device_bytes(most_held) / 16;
+}
 
 /// All pieces, those of a chunk side by side; no two free neighbours in a chunk.
 struct ScratchMemory::Pieces {
@@ -44,9 +58,7 @@ struct ScratchMemory::Pieces {
     }
   }
 
-  [[nodiscard]] std::size_t within_limit() const {
-    return most_held - std::min<std::size_t>(most_held, held_device_bytes);
-  }
+  [[nodiscard]] std::size_t within_limit() const { return bytes_within(most_held); }
 
   cudaError_t add_chunk(std::size_t bytes) {
     if (bytes > within_limit()) return cudaErrorMemoryAllocation;
@@ -98,6 +110,10 @@ struct ScratchMemory::Pieces {
 
 ScratchMemory::ScratchMemory(cudaStream_t stream, std::size_t bytes, std::size_t most_held)
     : pieces_(std::make_shared<Pieces>(stream, most_held)) {
+  reserve(bytes);
+}
+
+void ScratchMemory::reserve(std::size_t bytes) {
   if (bytes == 0) return;
   const cudaError_t error = pieces_->add_chunk(rounded(bytes));
   if (error == cudaErrorMemoryAllocation) {
@@ -135,9 +151,7 @@ void ScratchMemory::give(void* data) noexcept {
 }
 
 std::size_t ScratchMemory::available() const {
-  std::size_t bytes = 0, total = 0;
-  PAGERANK_CUDA(cudaMemGetInfo(&bytes, &total));
-  bytes = std::min(bytes, pieces_->within_limit());
+  std::size_t bytes = available_device_bytes(pieces_->most_held);
   for (const Piece& piece : pieces_->list) {
     if (!piece.taken) bytes += piece.bytes;
   }

@@ -3,11 +3,15 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
-#include <vector>
+#include <optional>
 
 #include "gpu/cuda_check.cuh"
 
 namespace pagerank::gpu {
+
+/// Whether so many bytes are so little of what can still be had within that limit (see
+/// ScratchMemory) that they may be taken before they are needed, and kept when they no longer are.
+[[nodiscard]] bool is_little(std::size_t bytes, std::size_t most_held);
 
 /// Device memory for work that is queued into one stream: what is given back is handed out again
 /// without waiting, and goes back to the device when the last copy of this object and the last
@@ -31,6 +35,9 @@ class ScratchMemory {
     return (bytes + alignment - 1) / alignment * alignment;
   }
 
+  /// Takes so many more bytes from the device, in one piece. Throws OutOfMemory.
+  void reserve(std::size_t bytes);
+
   /// So many bytes, not below 1. Throws OutOfMemory.
   [[nodiscard]] void* take(std::size_t bytes);
   void give(void* data) noexcept;
@@ -41,6 +48,13 @@ class ScratchMemory {
  private:
   struct Pieces;
   std::shared_ptr<Pieces> pieces_;
+};
+
+/// What a graph, and who prepares a kernel for it, may take of the device.
+struct GraphMemory {
+  std::size_t most_held = ScratchMemory::unlimited;  ///< What held_device_bytes may become.
+  /// For what is known to be needed, in one piece; unset: each array comes from the device.
+  std::optional<ScratchMemory> reserved = {};
 };
 
 }  // namespace pagerank::gpu

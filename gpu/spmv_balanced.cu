@@ -305,12 +305,13 @@ std::size_t extra_bytes(const MatrixFacts& matrix, std::size_t value_bytes) {
 template <class T, class Sum = RowSum<float>>
 class BalancedSpmv final : public Spmv<T> {
  public:
-  BalancedSpmv(CsrView<T> matrix, cudaStream_t stream)
+  /// Of the matrix it needs no more than the rows before it multiplies.
+  BalancedSpmv(CsrView<T> matrix, const std::optional<ScratchMemory>& reserved, cudaStream_t stream)
       : matrix_(matrix),
         cut_(matrix.rows, matrix.links, sizeof(T)),
-        begins_(cut_.tiles + 1),
-        row_ends_(matrix.rows),
-        carries_(cut_.tiles) {
+        begins_(cut_.tiles + 1, reserved),
+        row_ends_(matrix.rows, reserved),
+        carries_(cut_.tiles, reserved) {
     find_tiles<<<blocks_for(cut_.tiles + 1, block_size), block_size, 0, stream>>>(
         matrix, cut_.steps, cut_.tiles, begins_.data());
     PAGERANK_CUDA_LAUNCHED(find_tiles);
@@ -350,14 +351,15 @@ class BalancedSpmv final : public Spmv<T> {
 
 template <class T>
 std::unique_ptr<Spmv<T>> make(const DeviceGraph<T>& graph, cudaStream_t stream) {
-  return std::make_unique<BalancedSpmv<T>>(graph.in_links(), stream);
+  return std::make_unique<BalancedSpmv<T>>(graph.arriving_in_links(), graph.reserved(), stream);
 }
 
 }  // namespace
 
 std::unique_ptr<Spmv<double>> make_compensated_spmv(const CsrView<double>& matrix,
+                                                    const std::optional<ScratchMemory>& reserved,
                                                     cudaStream_t stream) {
-  return std::make_unique<BalancedSpmv<double, RowSum<double>>>(matrix, stream);
+  return std::make_unique<BalancedSpmv<double, RowSum<double>>>(matrix, reserved, stream);
 }
 
 std::size_t compensated_spmv_bytes(std::uint64_t nodes, EdgeIndex links) {

@@ -170,9 +170,13 @@ TEST_CASE("scores and their certificates are those of a solve by one kernel") {
       const SolveOptions to_tolerance{.tolerance = tolerance};
       const Solution plain = gpu::Engine(matrix, {.kernel = "balanced", .precision = precision})
                                  .solve(slow_problem, to_tolerance);
-      gpu::Engine engine(matrix, automatic(precision, {.alpha = 0.98, .tolerance = tolerance}));
+      // (In double both kernels gain little on each other.)
+      const gpu::ExpectedWork work{.alpha = 0.98,
+                                   .tolerance = tolerance,
+                                   .solves = precision == Precision::float64 ? 3U : 1U};
+      gpu::Engine engine(matrix, automatic(precision, work));
       REQUIRE(engine.kernel() == "balanced");
-      gpu::Engine twin(matrix, automatic(precision, {.alpha = 0.98, .tolerance = tolerance}));
+      gpu::Engine twin(matrix, automatic(precision, work));
       const auto check = [&](const Solution& found) {
         CHECK(found.converged);
         CHECK(found.error_bound <= tolerance);
@@ -209,8 +213,8 @@ TEST_CASE("a solve that ends where the kernel would change leaves what it has re
     CHECK(engine.kernel() == "balanced");  // so few are worth nothing
     CHECK(l1_distance(found.scores, CpuEngine(matrix, {}).solve({}, few).scores) < 1e-12);
   }
-  // Stopped while the other is being prepared.
-  gpu::Engine engine(matrix, automatic(Precision::float64));
+  // Stopped while the other is being prepared, of which three iterations tell.
+  gpu::Engine engine(matrix, automatic(Precision::mixed));
   std::stop_source stop;
   const auto stop_early = [&](const Progress& progress) {
     if (progress.iteration == 3) stop.request_stop();
@@ -224,11 +228,11 @@ TEST_CASE("a solve that ends where the kernel would change leaves what it has re
         .solve(slow_problem, {.tolerance = 1e-10, .max_iterations = iterations})
         .scores;
   };
-  CHECK(l1_distance(found.scores, exact(found.iterations)) < 1e-12);
+  CHECK(l1_distance(found.scores, exact(found.iterations)) < 1e-6);
   // The next solve has it from the beginning.
   const Solution next = engine.solve(slow_problem, {.tolerance = 1e-10, .max_iterations = 3});
   CHECK(engine.kernel() == "blocked");
-  CHECK(l1_distance(next.scores, exact(3)) < 1e-12);
+  CHECK(l1_distance(next.scores, exact(3)) < 1e-6);
 }
 
 TEST_CASE("solves that are still to come count") {
