@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <stop_token>
+#include <thread>
 #include <vector>
 
 #include "app/bench/benchmarks.hpp"
@@ -117,16 +118,20 @@ void attempt(Contestant& contestant, const Measure& measure) {
 }
 
 /// Has all make engines and solve in turns, as users have it do, so that what the machine does
-/// meanwhile, and what the first of a process waits for, is no kernel's alone; nor does one always
-/// come behind the same other.
+/// meanwhile, and what the first of a process waits for, is no kernel's alone. Nor does one always
+/// come behind the same other, nor at once: for a while after much memory of a device was freed
+/// uploads are slower (docs/performance.md).
 void take_turns(std::vector<Contestant>& contestants, const BenchOptions& options) {
   constexpr std::size_t fewest = 5, most = 100;
+  constexpr std::chrono::milliseconds rest(50);
   const auto count = static_cast<double>(contestants.size());
-  const Stopwatch all;
-  for (std::size_t turn = 0;
-       turn < fewest || (turn < most && all.seconds() < count * options.seconds); ++turn) {
+  double all = 0;  // seconds
+  for (std::size_t turn = 0; turn < fewest || (turn < most && all < count * options.seconds);
+       ++turn) {
     for (std::size_t i = 0; i < contestants.size(); ++i) {
       Contestant& contestant = contestants[(turn % 2 == 0 ? i : contestants.size() - 1 - i)];
+      std::this_thread::sleep_for(rest);
+      const Stopwatch whole;
       attempt(contestant, [&] {
         const Stopwatch preparing;
         const std::unique_ptr<Engine> engine =
@@ -135,8 +140,9 @@ void take_turns(std::vector<Contestant>& contestants, const BenchOptions& option
         contestant.solving.push_back(solve_again_and_again(*engine, options, contestant.solution));
         contestant.came_to = engine->kernel();
       });
+      all += whole.seconds();
     }
-    if (all.seconds() > 20 * count * options.seconds) break;  // large graphs on few cores
+    if (all > 20 * count * options.seconds) break;  // large graphs on few cores
   }
 }
 
