@@ -127,8 +127,7 @@ class PinnedArray {
 };
 
 /// Page-locked memory for little that host and device exchange where copies would wait behind
-/// others. Locking waits for what the device does, so whoever cannot wait reserves it before. For
-/// one thread.
+/// others. Locking waits for what the device does. For one thread.
 class ExchangeMemory {
  public:
   void reserve(std::size_t bytes) {

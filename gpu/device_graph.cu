@@ -143,7 +143,7 @@ DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, 
   const EdgeIndex links = link_count();
   const std::span columns(matrix.in_links.column_indices);
   const std::span values(matrix.in_links.values);
-  if (!pagerank::gpu::links_arrive(links, stretch)) {
+  if (links < stretch || links == 0) {
     ring.copy(columns, uploaded->column_indices.data());
     ring.copy(values, uploaded->values.data());
     narrow_values(uploaded->values, values_);

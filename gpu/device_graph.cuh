@@ -29,11 +29,6 @@ template <class T>
 void out_weights(const double* inverse_out_weight, const NodeId* order, std::uint64_t nodes,
                  T* out_weight, cudaStream_t stream);
 
-/// Whether links are worked on as they arrive: fewer are there before anything else begins.
-[[nodiscard]] inline bool links_arrive(EdgeIndex links, EdgeIndex stretch) {
-  return links > 0 && links >= stretch;
-}
-
 /// A transition matrix in device memory, as TransitionMatrix describes it, its values in T.
 /// Kernels take it as it is or make a layout of their own from it. The links of a large graph
 /// arrive while others already work with the rest: what needs them waits for them, or works on
@@ -41,7 +36,7 @@ void out_weights(const double* inverse_out_weight, const NodeId* order, std::uin
 template <class T>
 class DeviceGraph {
  public:
-  /// `ring` is used until someone has asked for the links, `matrix` until then and by sampler().
+  /// `ring` is used until wait() has returned, `matrix` until then and by sampler().
   DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring,
               EdgeIndex stretch = EngineOptions{}.upload_stretch, const GraphMemory& memory = {});
 
@@ -63,7 +58,8 @@ class DeviceGraph {
 
   /// What held_device_bytes may become by whoever prepares a kernel.
   [[nodiscard]] std::size_t most_held() const { return memory_.most_held; }
-  /// For arrays that PreparedGraph::bytes() counts, and for who makes the graph alone.
+  /// For arrays that PreparedGraph::bytes() counts, and for the thread that makes the graph alone:
+  /// it has no lock. None of them is given back before all are.
   [[nodiscard]] const std::optional<ScratchMemory>& reserved() const { return memory_.reserved; }
 
   [[nodiscard]] std::uint64_t node_count() const { return matrix_->node_count(); }
@@ -74,12 +70,11 @@ class DeviceGraph {
 
   /// The in-links with values in T: what an iteration multiplies with.
   [[nodiscard]] CsrView<T> in_links() const { return view(in_link_values()); }
-  /// The in-links with values in double: what certifies the result.
-  [[nodiscard]] CsrView<double> exact_in_links() const { return view(exact_values()); }
 
   /// The same, of which columns and values may still be on their way: for who needs no more than
   /// the rows for now.
   [[nodiscard]] CsrView<T> arriving_in_links() const { return view_arriving(in_link_values()); }
+  /// With values in double: what certifies the result.
   [[nodiscard]] CsrView<double> arriving_exact_in_links() const {
     return view_arriving(exact_values());
   }
@@ -127,8 +122,8 @@ class DeviceGraph {
   /// Whether links are, or were, on their way when the constructor returned.
   [[nodiscard]] bool links_arrive() const { return arrivals_ != nullptr; }
 
-  /// Who has worked on the links as they arrive waits there before it goes on.
-  void hold_at_arrival(HoldPoint& point) { hold_ = &point; }
+  /// Whoever calls as_links_arrive() from now on waits there at its end. Null: nobody.
+  void hold_at_arrival(HoldPoint* point) { hold_ = point; }
 
   /// Looks at the matrix wherever it is cheap: for the links of one that is uploaded, on the host,
   /// where it must still be.

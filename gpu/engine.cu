@@ -53,6 +53,8 @@ class Engine::Impl {
   static constexpr std::string_view automatic_kernel = "auto";
   /// Takes every graph and hardly more memory than that.
   static constexpr std::string_view modest_kernel = "balanced";
+  /// What it may be worth to go over to.
+  static constexpr std::string_view later_kernel = "blocked";
 
   void enter(std::uint64_t nodes, const EngineOptions& options) {
     if (nodes == 0) throw std::invalid_argument("the graph has no nodes");
@@ -134,10 +136,14 @@ class Engine::Impl {
       });
     };
     const auto plan = [&](DeviceGraph<T>& graph) {
-      if (!automatic_) return KernelPlan<T>{make_modest_kernel<T>(), {}};
+      if (!automatic_) return KernelPlan<T>{make_present_kernel<T>(), {}};
       Look found = look_at(graph);
       graph.keep_sample(std::move(found.sample));
-      return plan_kernels<T>(found, fits, options.expected.solves);
+      KernelPlan<T> kernels = plan_kernels<T>(found.choice, fits, options.expected.solves);
+      // What may turn out not to be wanted is held as long as the engine lives.
+      const std::size_t chosen = bytes_with(find_spmv_kernel(later_kernel)) - held;
+      kernels.later.early = kernels.later.early && is_little(chosen, most_held);
+      return kernels;
     };
     const auto prepare_graph = [&] {
       prepared = std::make_unique<PreparedGraph<T>>(
@@ -162,19 +168,18 @@ class Engine::Impl {
     }
   }
 
-  /// kernel_, which is that until another is taken.
+  /// kernel_, whatever that is when it is called.
   template <class T>
-  [[nodiscard]] MakeSpmv<T> make_modest_kernel() {
+  [[nodiscard]] MakeSpmv<T> make_present_kernel() {
     return [this](const DeviceGraph<T>& of, cudaStream_t in) { return kernel_->make<T>(of, in); };
   }
 
   /// `fits(kernel)`: as far as is known before it is prepared.
   template <class T, class Fits>
-  [[nodiscard]] KernelPlan<T> plan_kernels(const Look& found, const Fits& fits,
+  [[nodiscard]] KernelPlan<T> plan_kernels(const KernelChoice& choice, const Fits& fits,
                                            std::uint32_t solves) {
-    const KernelChoice& choice = found.choice;
-    const MakeSpmv<T> make_modest = make_modest_kernel<T>();
-    const SpmvKernel& chosen = find_spmv_kernel(choice.doubtful() ? "blocked" : choice.kernel);
+    const MakeSpmv<T> make_modest = make_present_kernel<T>();
+    const SpmvKernel& chosen = find_spmv_kernel(choice.doubtful() ? later_kernel : choice.kernel);
     if (&chosen == kernel_ || !fits(chosen)) return {make_modest, {}};
     const MakeSpmv<T> make_chosen = [&chosen](const DeviceGraph<T>& of, cudaStream_t in) {
       return or_none([&] { return chosen.make<T>(of, in); });

@@ -90,10 +90,10 @@ struct EngineOptions {
   ExpectedWork expected;
   Precision precision = Precision::float64;
 
-  int threads = 0;  ///< That feed the upload; 0: as many as OpenMP offers.
+  int threads = 0;  ///< That feed the upload and fetch scores; 0: as many as OpenMP offers.
 
   /// Links that are worked on together as they arrive. A graph of less than that is uploaded before
-  /// anything else begins.
+  /// anything else on the device begins.
   EdgeIndex upload_stretch = EdgeIndex{1} << 22;
 
   /// Bytes of device memory that the engine may take, those of a matrix that it takes over among

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -38,8 +39,8 @@ template <class T>
 class PreparedGraph {
  public:
   /// `make_graph(ring, memory)` is the graph, whose links may still be on their way, and
-  /// `plan(graph)` the KernelPlan for it. Graph and kernel are known to take so many `bytes`; all
-  /// may take what leaves held_device_bytes at `most_held`.
+  /// `plan(graph)` the KernelPlan for it. The graph, `balanced` and what solves need are known to
+  /// take so many `bytes`; all may take what leaves held_device_bytes at `most_held`.
   template <class MakeGraph, class Plan>
   PreparedGraph(const MakeGraph& make_graph, const Plan& plan, std::size_t bytes,
                 std::size_t most_held, const EngineOptions& options)
@@ -53,8 +54,7 @@ class PreparedGraph {
     later_ = std::move(kernels.later);
     // (If nothing is reserved the vectors come later, and would find less memory.)
     if (later_.make && later_.early && graph_.links_arrive() && graph_.reserved()) {
-      graph_.hold_at_arrival(preparation_.emplace().hold);
-      begin_to_prepare();
+      begin_to_prepare(true);
     }
     if (graph_.reserved()) make_vectors();
     now_ = std::make_unique<Iterating>(kernels.make(graph_, stream_));
@@ -65,7 +65,6 @@ class PreparedGraph {
   }
   PreparedGraph(const PreparedGraph&) = delete;
   PreparedGraph& operator=(const PreparedGraph&) = delete;
-  ~PreparedGraph() { preparation_.reset(); }  // it uses what is below it
 
   template <class Matrix>
   [[nodiscard]] static std::size_t bytes(const Matrix& matrix, const SpmvKernel& kernel,
@@ -111,7 +110,7 @@ class PreparedGraph {
                              Array<double> scores(prepared.vectors_->x.size());
                              if (apart) {
                                PAGERANK_CUDA(cudaSetDevice(device));
-                               if (prepared.mixed_) prepared.make_correction_loop(first);
+                               prepared.make_correction_loop_ahead(first);
                                prepared.ring_.touch(scores);
                              }
                              return scores;
@@ -208,7 +207,7 @@ class PreparedGraph {
                    prepared_.stream_);
     }
 
-    /// x_ = the current ranks in node order; of a correction: x_ += it, once.
+    /// x = the current ranks in node order; of a correction: x += it, once.
     void bring_x() {
       if (x_is_current_) return;
       const RankState<T> state =
@@ -227,7 +226,7 @@ class PreparedGraph {
                  prepared_.stream_);
     }
 
-    /// Of x_, whose residual has been evaluated: the correction's first approximation is that.
+    /// Of x, whose residual has been evaluated: the correction's first approximation is that.
     void begin_correction() {
       correcting_ = true;
       to_correct_ = false;
@@ -282,28 +281,45 @@ class PreparedGraph {
 
   void make_vectors() { vectors_.emplace(graph_, mixed_, stream_); }
 
-  /// Begins to prepare the later kernel, beside all that the device does else. Where links are on
-  /// their way it is held when they are there and what can be done with them meanwhile is done. (Of
-  /// the host's matrix, which may be gone by then, it needs no more than the sample that is kept.)
-  void begin_to_prepare() {
+  /// Begins to prepare the later kernel, beside all that the device does else; `held` where links
+  /// are on their way: until it is wanted, when they are there and what can be done with them
+  /// meanwhile is done. (Of the host's matrix, which may be gone by then, it needs no more than the
+  /// sample that is kept.) If no thread is to be had there is no later kernel.
+  void begin_to_prepare(bool held) {
     int device = 0;
     PAGERANK_CUDA(cudaGetDevice(&device));
-    if (!preparation_) preparation_.emplace();
     preparing_.emplace(Stream::Priority::first);
-    preparation_->coming = std::async(std::launch::async, [this, device] {
-      PAGERANK_CUDA(cudaSetDevice(device));
-      auto coming = std::make_unique<Iterating>(later_.make(graph_, *preparing_));
-      if (!coming->spmv) return std::unique_ptr<Iterating>();
+    Preparation& preparation = preparation_.emplace();
+    if (held) graph_.hold_at_arrival(&preparation.hold);
+    try {
+      preparation.coming = std::async(std::launch::async, [this, device] {
+        PAGERANK_CUDA(cudaSetDevice(device));
+        return prepare_later();
+      });
+    } catch (const std::system_error&) {
+      graph_.hold_at_arrival(nullptr);
+      preparation_.reset();
+      later_.make = {};
+    }
+  }
+  /// Null if it cannot be had.
+  [[nodiscard]] std::unique_ptr<Iterating> prepare_later() {
+    auto coming = std::make_unique<Iterating>(later_.make(graph_, *preparing_));
+    if (!coming->spmv) return {};
+    try {
       make_loop(*coming);
       if (mixed_) make_correction_loop(*coming);
-      preparing_->wait();
-      return coming;
-    });
+    } catch (const OutOfMemory&) {
+      return {};
+    }
+    preparing_->wait();
+    return coming;
   }
   /// When it takes the other's place does not hang on when it is there, so that the same input
   /// gives the same bits.
   void want_kernel() {
-    if (!preparation_) begin_to_prepare();
+    if (!preparation_) begin_to_prepare(false);
+    if (!preparation_) return;
     preparation_->wanted = true;
     preparation_->hold.want();
   }
@@ -331,6 +347,16 @@ class PreparedGraph {
     of.correction_loop.emplace(
         queue_with(*of.spmv, ScalarSets::correction, vectors_->source.data()),
         vectors_->sums.data(), loop_memory_, device_loop_);
+  }
+  /// Beside iterations of that kernel's own loop, in mixed precision. (What fails is tried again
+  /// where the loop is needed. Of a plain loop the kernel is being called.)
+  void make_correction_loop_ahead(Iterating& of) {
+    if (!mixed_ || !of.loop->on_device()) return;
+    try {
+      make_correction_loop(of);
+    } catch (const std::exception&) {
+      of.correction_loop.reset();
+    }
   }
   [[nodiscard]] IterationLoop::Queue queue_with(Spmv<T>& spmv, ScalarSets::Set scalars,
                                                 const T* source) {
@@ -363,10 +389,10 @@ class PreparedGraph {
   DeviceGraph<T> graph_;
   LaterKernel<T> later_;
   std::optional<Stream> preparing_;          ///< The later kernel.
-  std::optional<Preparation> preparation_;   ///< Of it; unset: not begun.
   std::unique_ptr<Iterating> now_, before_;  ///< Freeing waits for the device: not in a solve.
   std::optional<SolveVectors<T>> vectors_;
   LoopMemory loop_memory_;
+  std::optional<Preparation> preparation_;  ///< Of the later kernel; unset: not begun.
 };
 
 }  // namespace pagerank::gpu

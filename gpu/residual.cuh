@@ -13,7 +13,8 @@ namespace pagerank::gpu {
 class Residual {
  public:
   /// The arrays, in device memory, outlive it; values of an unweighted graph are null. Links may
-  /// still be on their way. Its own vectors are in `memory`, all else comes from `reserved`.
+  /// still be on their way. Its own vectors are in `memory`, all else comes from `reserved`, or,
+  /// where that is unset, from the device.
   Residual(const CsrView<double>& in_links, const double* inverse_out_weight,
            const ScratchMemory& memory, const std::optional<ScratchMemory>& reserved);
 

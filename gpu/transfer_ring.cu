@@ -83,6 +83,7 @@ struct RingParts {
   /// Of at least so many bytes each.
   void lock_buffers(std::size_t bytes) {
     if (buffer_bytes >= bytes) return;
+    buffer_bytes = 0;  // locking may fail
     buffers = {};
     buffers = PinnedArray<std::byte>(static_cast<std::size_t>(threads) * 2 * bytes, threads);
     buffer_bytes = bytes;
@@ -108,7 +109,7 @@ class SpareParts {
   }
   void give(std::unique_ptr<RingParts> parts) {
     const std::scoped_lock lock(mutex_);
-    const auto worth = [](const RingParts& of) { return std::pair(of.buffers.size(), of.threads); };
+    const auto worth = [](const RingParts& of) { return std::pair(of.threads, of.buffer_bytes); };
     if (!parts_ || worth(*parts_) < worth(*parts)) std::swap(parts_, parts);
   }
 
@@ -137,6 +138,7 @@ struct TransferRing::Crew {
   /// With buffers of at least so many bytes.
   void make_lanes(std::size_t bytes) {
     if (!lanes.empty() && parts->buffer_bytes >= bytes) return;
+    if (stream) stream->wait();
     lanes.clear();
     parts->lock_buffers(bytes);
     if (!stream) stream.emplace();
@@ -163,8 +165,11 @@ bool TransferRing::worth_it(std::size_t bytes) const {
 }
 
 void TransferRing::expect(std::size_t bytes) {
-  ready_ = ready_ || worth_it(bytes);
   expected_ = std::max(expected_, bytes);
+  if (!worth_it(bytes)) return;
+  ready_ = true;
+  // By this thread, not by one that is begun for the upload: see RingParts.
+  crew().make_lanes(piece_bytes(expected_));
 }
 
 TransferRing::Crew& TransferRing::crew() {
@@ -194,9 +199,14 @@ void TransferRing::run_lanes(std::size_t pieces, std::size_t piece_size, const B
 void TransferRing::touch(std::span<double> array) {
   advise_huge_pages(array);
   constexpr std::size_t page = 4096 / sizeof(double), piece = 256 * page;
-  crew().parts->team.for_each((array.size() + piece - 1) / piece, [&](std::size_t index) {
-    const std::size_t end = std::min(array.size(), (index + 1) * piece);
-    for (std::size_t i = index * piece; i < end; i += page) array[i] = 0;
+  const std::size_t pieces = (array.size() + piece - 1) / piece;
+  std::atomic<std::size_t> next_piece = 0;
+  const auto threads = static_cast<std::size_t>(threads_);  // the team may have more
+  crew().parts->team.for_each(std::min(threads, pieces), [&](std::size_t) {
+    for (std::size_t p = 0; (p = next_piece++) < pieces;) {
+      const std::size_t end = std::min(array.size(), (p + 1) * piece);
+      for (std::size_t i = p * piece; i < end; i += page) array[i] = 0;
+    }
   });
 }
 

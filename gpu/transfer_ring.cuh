@@ -21,8 +21,8 @@ class TransferRing {
  public:
   /// `threads`: 0 for as many as OpenMP offers. Buffers are made when the first array that is
   /// worth it comes. The process keeps their memory, which takes milliseconds to be page-locked (up
-  /// to 4 MiB a thread, of 8 at most), and the threads for the next ring. For one caller at a time,
-  /// whatever thread that is.
+  /// to 4 MiB a thread, of 8 at most), and the threads for the next ring, those of the ring that
+  /// has most of them. For one caller at a time, whatever thread that is.
   explicit TransferRing(int threads = 0);
   TransferRing(const TransferRing&) = delete;
   TransferRing& operator=(const TransferRing&) = delete;
