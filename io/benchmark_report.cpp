@@ -277,7 +277,9 @@ void write_headings(std::ostream& out, const BenchmarkTable& table) {
   }
   out << one_line(table.device) << ", " << table.precision;
   if (table.copy_bytes_per_second > 0) {
-    out << (table.benchmark == "load"    ? ", file "
+    const bool compressed = !table.rows.empty() && table.rows.front().kernel == "decompress";
+    out << (compressed                   ? ", decompressed "
+            : table.benchmark == "load"  ? ", file "
             : table.benchmark == "build" ? ", memory "
                                          : ", copy ")
         << scaled(table.copy_bytes_per_second, 1e-9) << " GB/s";

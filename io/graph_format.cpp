@@ -4,6 +4,8 @@
 #include <array>
 #include <filesystem>
 
+#include "io/graph_cache_format.hpp"
+#include "io/input_error.hpp"
 #include "io/line_fields.hpp"
 
 namespace pagerank::io {
@@ -30,6 +32,9 @@ std::optional<GraphFormat> format_by_name(const std::string& path) {
 GraphFormat format_of(ByteSource& source, const std::string& path) {
   constexpr std::size_t enough = 256;
   const std::string_view text = source.peek(enough);
+  if (text.starts_with({graph_cache::magic.data(), graph_cache::magic.size()})) {
+    throw InputError(path + ": a graph cache is mapped into memory, and so has to be a file");
+  }
   const std::string_view line = text.substr(0, text.find('\n'));
   if (is_matrix_market_banner(line)) return GraphFormat::matrix_market;
   if (const auto format = format_by_name(path)) return *format;

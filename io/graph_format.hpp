@@ -23,7 +23,8 @@ enum class GraphFormat {
 /// What a source, from which nothing was read so far, holds. A Matrix Market banner says so
 /// whatever the name; else the name does; of other names a first line that begins with '#', or with
 /// '%' as KONECT's ("% asym unweighted"), says that it is an edge list. All else is Matrix Market,
-/// for that has a banner to be told by: a table of numbers may be anything.
+/// for that has a banner to be told by: a table of numbers may be anything. Throws InputError for a
+/// graph cache, which cannot be read this way.
 [[nodiscard]] GraphFormat format_of(ByteSource& source, const std::string& path);
 
 }  // namespace pagerank::io

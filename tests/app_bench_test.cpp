@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -228,6 +229,9 @@ TEST_CASE("pagerank-bench load holds a compressed file against decompressing it 
   CHECK(rows[0]["kernel"] == "decompress");
   CHECK(rows[0]["bytes"] == text.size());
   CHECK(rows[0]["share_of_ceiling"] == 1);
+  CHECK(result.out.find("decompressed ") != std::string::npos);
+  CHECK(rows[2]["kernel"] == "read compressed");
+  CHECK(rows[2]["bytes"] == std::filesystem::file_size(graph));
   CHECK(rows.back()["kernel"] == "load");
   CHECK(rows.back()["bytes"] == text.size());
   CHECK(run_program("pagerank-bench", {"load", graph, "--reader", "device"}).status != 0);

@@ -346,6 +346,14 @@ TEST_CASE("a graph cache may be given as GRAPH") {
   }
 }
 
+TEST_CASE("a graph cache that comes on standard input is known as one") {
+  const Workplace place;
+  REQUIRE(place.run({"--cache"}).status == 0);
+  const RunResult result = run_pagerank({"-"}, read_file(place.cache()));
+  CHECK(result.status == 3);
+  CHECK(has(result.err, "a graph cache is mapped into memory, and so has to be a file"));
+}
+
 TEST_CASE("nodes of a cached edge list are called by their ids") {
   const TemporaryDirectory files;
   const std::string graph = (files / "ids.el").string();

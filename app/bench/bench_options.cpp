@@ -205,7 +205,9 @@ std::string bench_help_text() {
           ".tsv, .edges, .edgelist) or a graph that it makes,\n"
           "NAME[:SCALExLINKS][:seed=N][:scramble][:symmetric][:weighted]:\n\n";
   for (const GraphPreset& preset : graph_presets()) {
-    text << "  " << preset.name << std::string(12 - preset.name.size(), ' ') << preset.text << '\n';
+    constexpr std::size_t width = 14;
+    text << "  " << preset.name << std::string(width - preset.name.size(), ' ') << preset.text
+         << '\n';
   }
   text
       << "\nspmv: one multiplication, without stored values and with them. solve: a whole "
@@ -214,8 +216,8 @@ std::string bench_help_text() {
          "many elements as GRAPH has nodes. A kernel whose result is wrong gets no time. spmv and\n"
          "reduce need a GPU. load: from a file to the matrix, against reading the file, memory, "
          "and\n"
-         "counting lines; from GRAPH.prgraph too, if pagerank --cache left one, or from such a "
-         "file.\n"
+         "counting lines, or decompressing; from GRAPH.prgraph too, if pagerank --cache left one,\n"
+         "or from such a file.\n"
          "--reader device: by the GPU too, against what the bus carries in the same run.\n"
          "build: from an edge list to the matrix, against reading memory.\n"
       << visible_options()
