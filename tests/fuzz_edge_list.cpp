@@ -6,6 +6,7 @@
 
 #include "app/text_source.hpp"
 #include "io/graph_reader.hpp"
+#include "io/input_error.hpp"
 #include "tests/emulated_parser.hpp"
 #include "tests/fuzz_support.hpp"
 #include "tests/simple_reader.hpp"
@@ -21,6 +22,16 @@ void compare_matrices(const std::string& path, const io::ReadOptions& options, E
   reader.read(SourceIndex::row);
   const TransitionMatrix expected = make_transition_matrix(std::move(edges), 1);
   require(same_bits(reader.build(), expected), "the matrices differ", "", "");
+}
+
+/// A cache's first bytes are refused by the look at the format alone: the readers take them as
+/// text.
+void look_at_format(io::ByteSource& source, const std::string& path) {
+  try {
+    (void)io::format_of(source, path);
+  } catch (const io::InputError& error) {
+    if (std::string(error.what()).find("a graph cache") == std::string::npos) throw;
+  }
 }
 
 io::LabelledEdgeList emulated_read(const std::string& path, const io::ReadOptions& options) {
@@ -42,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const io::ReadOptions options = read_options_for(size);
   const auto found = outcome_of([&] {
     io::ByteSource source(path);
-    (void)io::format_of(source, path);
+    look_at_format(source, path);
     return io::read_edge_list(source, SourceIndex::row, options);
   });
   if (!input.text) return 0;
