@@ -1,6 +1,7 @@
 #include "core/blocked_layout.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <span>
 
@@ -24,6 +25,46 @@ void for_each_run(const CsrMatrix& links, NodeId row, int window_shift, Run run)
     while (last < longest && links.column_indices[last] >> window_shift == window) ++last;
     run(window, static_cast<std::uint32_t>(last - k), k);
     k = last;
+  }
+}
+
+/// Counts the runs of rows [begin, end) by window and length: counts[window * lengths + length].
+/// (Of length 0 it may count some, too.) Where runs begin cannot be foretold, so that is written
+/// down first, of some links at a time and without a branch: the counting waits for nothing then.
+void count_runs(const CsrMatrix& links, NodeId begin, NodeId end, int window_shift,
+                std::uint32_t* counts) {
+  constexpr std::size_t at_once = 2048;
+  static_assert(at_once % BlockedLayout::longest_run == 0);
+  std::array<std::uint8_t, at_once> begins;
+  std::array<std::uint16_t, at_once + 1> places;
+  const EdgeIndex* row = links.row_offsets.data() + begin;
+  const EdgeIndex last = links.row_offsets[end];
+  for (EdgeIndex first = *row; first < last;) {
+    const std::size_t size = std::min<EdgeIndex>(at_once, last - first);
+    const NodeId* const columns = links.column_indices.data() + first;
+    begins[0] = 1;
+    for (std::size_t k = 1; k < size; ++k) {
+      begins[k] = ((columns[k] ^ columns[k - 1]) >> window_shift) != 0 ? 1 : 0;
+    }
+    for (; *row < first + size; ++row) begins[*row - first] = 1;
+    std::size_t runs = 0;
+    for (std::size_t k = 0; k < size; ++k) {
+      places[runs] = static_cast<std::uint16_t>(k);
+      runs += begins[k];
+    }
+    places[runs] = static_cast<std::uint16_t>(size);
+    // The last may go on: it comes again, with the next links, unless it is all of these.
+    if (first + size < last && runs > 1) --runs;
+    for (std::size_t r = 0; r < runs; ++r) {
+      std::uint32_t length = places[r + 1] - places[r];
+      std::uint32_t* const of_window = counts + (columns[places[r]] >> window_shift) * lengths;
+      if (length > BlockedLayout::longest_run) {
+        of_window[BlockedLayout::longest_run] += length / BlockedLayout::longest_run;
+        length %= BlockedLayout::longest_run;
+      }
+      ++of_window[length];
+    }
+    first += places[runs];
   }
 }
 
@@ -127,11 +168,8 @@ class Builder {
   /// Counts a row block's runs by window and length.
   [[nodiscard]] BlockShape measure(std::size_t b) const {
     std::vector<std::uint32_t> counts(layout_.window_count * lengths);
-    for (NodeId i = layout_.blocks[b].begin; i < layout_.blocks[b].end; ++i) {
-      for_each_run(links_, i, window_shift_, [&](NodeId window, std::uint32_t length, EdgeIndex) {
-        ++counts[std::size_t{window} * lengths + length];
-      });
-    }
+    count_runs(links_, layout_.blocks[b].begin, layout_.blocks[b].end, window_shift_,
+               counts.data());
     BlockShape shape;
     shape.windows.resize(layout_.window_count);
     for (std::size_t w = 0; w < layout_.window_count; ++w) {

@@ -40,10 +40,12 @@ Shape sample_shape(const CsrMatrix& links, std::size_t value_bytes, std::uint32_
 }
 
 /// Nanoseconds of a core until a line of z comes that has to come from a cache, or memory, large
-/// enough for all of z, many being under way: linear between these, in the logarithm.
+/// enough for all of z, many being under way: linear between these, in the logarithm. From a third
+/// level of cache that is 0.5 to 0.8 on a Zen and 3 on a Xeon. There it is between the two: with
+/// the former it is nearly the same which layout is taken, with the latter it is not.
 double line_cost(double bytes) {
-  constexpr std::array<std::pair<double, double>, 5> costs = {
-      {{0x1p18, 0.1}, {0x1p22, 0.5}, {0x1p23, 0.8}, {0x1p24, 3}, {0x1p25, 5.5}}};
+  constexpr std::array<std::pair<double, double>, 6> costs = {
+      {{0x1p18, 0.1}, {0x1p21, 0.4}, {0x1p22, 1.2}, {0x1p23, 1.8}, {0x1p24, 3.3}, {0x1p25, 5.5}}};
   if (bytes <= costs.front().first) return costs.front().second;
   for (std::size_t i = 1; i < costs.size(); ++i) {
     const auto [below, cost_below] = costs[i - 1];
@@ -94,12 +96,12 @@ CpuLayout InLinkSums::choose(double iterations, const BlockedSizes& sizes) const
   const std::size_t value_bytes = narrow_ ? sizeof(float) : sizeof(double);
   const Shape shape = sample_shape(links_, value_bytes, window_nodes(sizes, narrow_));
   const auto width = static_cast<double>(value_bytes);
-  // Nanoseconds of a core a link, measured on a Zen 4 and a Zen 5 (docs/performance.md): rows of no
-  // predictable length, lines, rows; links and runs; and two passes that sort runs.
+  // Nanoseconds of a core a link, measured on a Zen 4, a Zen 5 and a Xeon (docs/performance.md):
+  // rows of no predictable length, lines, rows; links and runs; and two passes that sort runs.
   const double plain = 1.2 + shape.lines_per_link * line_cost(nodes * width) +
                        1.5 * nodes / static_cast<double>(links);
   const double blocked = 0.55 + shape.runs_per_link * 0.12 * width;
-  const double preparing = 5.5 + 8 * shape.runs_per_link;
+  const double preparing = 4 + 5.5 * shape.runs_per_link;
   return iterations * (plain - blocked) <= preparing ? CpuLayout::plain : CpuLayout::blocked;
 }
 

@@ -2,6 +2,10 @@
 // result.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
 #include "core/blocked_layout.hpp"
 #include "core/cpu_engine.hpp"
 #include "core/graph_generator.hpp"
@@ -68,6 +72,10 @@ TEST_CASE("a layout that is costly to make is taken where many iterations are to
   CHECK(layout_for(1) == CpuLayout::plain);
   CHECK(layout_for(10) == CpuLayout::blocked);
   CHECK(layout_for(1e300) == CpuLayout::blocked);
+  // z of more than a core's own cache, whatever comes behind that.
+  const TransitionMatrix spread = make_transition_matrix(
+      generate_graph({.kind = GraphKind::uniform, .nodes = 1 << 20, .links = 1 << 22}));
+  CHECK(CpuEngine(spread, {.precision = Precision::float32}).layout() == CpuLayout::blocked);
 
   // As many as uniform:20x16 takes, give or take one; one at least, whatever is asked.
   CHECK(least_usual_iterations(0.85, 1e-6) == doctest::Approx(10).epsilon(0.1));
@@ -75,6 +83,53 @@ TEST_CASE("a layout that is costly to make is taken where many iterations are to
   CHECK(least_usual_iterations(0.3, 1e-2) < 3);
   CHECK(least_usual_iterations(0, 1e-6) == 1);
   CHECK(least_usual_iterations(0.85, 2) == 1);
+}
+
+TEST_CASE("runs are counted as they lie in the matrix, whatever their lengths") {
+  if (tested_engines() != "cpu") return;
+  // Of neighbouring sources and of others, up to and beyond what is counted at a time (2048).
+  constexpr NodeId nodes = 20'000;
+  EdgeList edges{.node_count = nodes};
+  const NodeId lengths[] = {0,    1,    63, 64,   65,   0, 128, 2047,
+                            2048, 2049, 1,  4096, 7000, 0, 0,   20'000};
+  NodeId row = 0;
+  for (const NodeId apart : {1, 3, 130}) {
+    for (const NodeId length : lengths) {
+      for (NodeId k = 0; k < length && k * apart < nodes; ++k) {
+        edges.add_entry(SourceIndex::row, k * apart, row);
+      }
+      row += 7;  // several in a block of rows
+    }
+  }
+  const CsrMatrix links = make_transition_matrix(edges).in_links;
+  constexpr std::uint32_t most = BlockedLayout::longest_run;
+  for (const std::uint32_t window_bytes : {1 << 10, 1 << 13, 1 << 18}) {
+    CAPTURE(window_bytes);
+    ThreadTeam team(2);
+    const BlockedLayout layout =
+        make_blocked_layout(links, true, {.window_bytes = window_bytes, .block_rows = 64}, team);
+    REQUIRE(layout.groups.size() == 1);
+    std::size_t segment = 0;
+    for (std::size_t window = 0; window < layout.window_count; ++window) {
+      for (const BlockedLayout::RowBlock& block : layout.blocks) {
+        std::map<std::uint32_t, std::uint32_t> expected, found;
+        for (NodeId i = block.begin; i < block.end; ++i) {
+          const auto in_window = static_cast<std::uint32_t>(std::count_if(
+              links.column_indices.begin() + static_cast<long>(links.row_offsets[i]),
+              links.column_indices.begin() + static_cast<long>(links.row_offsets[i + 1]),
+              [&](NodeId j) { return j / layout.window_nodes == window; }));
+          if (in_window >= most) expected[most] += in_window / most;
+          if (in_window % most != 0) ++expected[in_window % most];
+        }
+        const std::size_t first = layout.segments[segment].first_class;
+        const std::size_t last = layout.segments[++segment].first_class;
+        for (std::size_t c = first; c < last; ++c) {
+          found[layout.classes[c].length] = layout.classes[c].runs;
+        }
+        REQUIRE(found == expected);
+      }
+    }
+  }
 }
 
 TEST_CASE("what a layout of its own takes of memory is known before it is made") {
