@@ -27,6 +27,10 @@ struct RowSums {
 /// a hub and its leaves lock into a cycle of two roundings.
 constexpr double float_resolution = 0x1p-18;
 
+/// A change that float iterations mostly reach, though: where the tolerance asks for no smaller one
+/// it is tried, for a correction takes a residual in double, as long as some iterations.
+constexpr double within_reach = 0x1p-23;
+
 /// Nodes of one piece of work that has no links.
 constexpr std::size_t nodes_per_piece = 1 << 14;
 
@@ -110,7 +114,8 @@ class PreparedGraph {
       // Where nothing is to be decided in between, asking costs nothing.
       if (!graph_.mixed_) return {step()};
       if (x_is_whole_) begin_correction();
-      const double aim = std::max(target, resolution_);
+      const double aim =
+          !correcting_ && target >= within_reach ? target : std::max(target, resolution_);
       std::vector<double> changes;
       do changes.push_back(step());
       while (changes.back() > aim && changes.size() < std::min(limit, mixed_batch));
