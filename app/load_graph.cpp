@@ -220,7 +220,11 @@ io::CachedGraph read_through_cache(const Options& options, const std::string& pa
   const std::optional<io::SourceStamp> stamp = io::source_stamp(path);
   if (!stamp) {
     io::CachedGraph graph = read_text(options, path, clock, progress, report);
-    spdlog::warn("{} is not a regular file, it is not cached", path == "-" ? "<stdin>" : path);
+    if (path == "-") {
+      spdlog::warn("standard input is not cached");
+    } else {
+      spdlog::warn("{} is not a regular file, it is not cached", path);
+    }
     return graph;
   }
   const std::string cache = io::graph_cache_path(path, options.cache_dir);

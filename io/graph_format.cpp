@@ -33,7 +33,8 @@ GraphFormat format_of(ByteSource& source, const std::string& path) {
   constexpr std::size_t enough = 256;
   const std::string_view text = source.peek(enough);
   if (text.starts_with({graph_cache::magic.data(), graph_cache::magic.size()})) {
-    throw InputError(path + ": a graph cache is mapped into memory, and so has to be a file");
+    throw InputError(source.name() +
+                     ": a graph cache is mapped into memory, and so has to be a file");
   }
   const std::string_view line = text.substr(0, text.find('\n'));
   if (is_matrix_market_banner(line)) return GraphFormat::matrix_market;
