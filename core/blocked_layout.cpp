@@ -57,7 +57,8 @@ void count_runs(const CsrMatrix& links, NodeId begin, NodeId end, int window_shi
     if (first + size < last && runs > 1) --runs;
     for (std::size_t r = 0; r < runs; ++r) {
       std::uint32_t length = places[r + 1] - places[r];
-      std::uint32_t* const of_window = counts + (columns[places[r]] >> window_shift) * lengths;
+      const std::size_t window = columns[places[r]] >> window_shift;
+      std::uint32_t* const of_window = counts + window * lengths;
       if (length > BlockedLayout::longest_run) {
         of_window[BlockedLayout::longest_run] += length / BlockedLayout::longest_run;
         length %= BlockedLayout::longest_run;
