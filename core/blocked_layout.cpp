@@ -28,7 +28,8 @@ void for_each_run(const CsrMatrix& links, NodeId row, int window_shift, Run run)
   }
 }
 
-/// Counts the runs of rows [begin, end) by window and length: counts[window * lengths + length].
+/// Counts the runs of rows [begin, end), those of for_each_run(), by window and length:
+/// counts[window * lengths + length].
 /// (Of length 0 it may count some, too.) Where runs begin cannot be foretold, so that is written
 /// down first, of some links at a time and without a branch: the counting waits for nothing then.
 void count_runs(const CsrMatrix& links, NodeId begin, NodeId end, int window_shift,

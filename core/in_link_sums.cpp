@@ -41,8 +41,8 @@ Shape sample_shape(const CsrMatrix& links, std::size_t value_bytes, std::uint32_
 
 /// Nanoseconds of a core until a line of z comes that has to come from a cache, or memory, large
 /// enough for all of z, many being under way: linear between these, in the logarithm. From a third
-/// level of cache that is 0.5 to 0.8 on a Zen and 3 on a Xeon. There it is between the two: with
-/// the former it is nearly the same which layout is taken, with the latter it is not.
+/// level of cache that is 0.5 to 0.8 on a Zen and 3 on a Xeon. There it is between the two: by the
+/// former's times it is nearly the same which layout is taken, by the latter's it is not.
 double line_cost(double bytes) {
   constexpr std::array<std::pair<double, double>, 6> costs = {
       {{0x1p18, 0.1}, {0x1p21, 0.4}, {0x1p22, 1.2}, {0x1p23, 1.8}, {0x1p24, 3.3}, {0x1p25, 5.5}}};

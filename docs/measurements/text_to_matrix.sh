@@ -7,6 +7,7 @@
 # Files that are not there yet are made (1.2 GB).
 set -euo pipefail
 programs=$1 files=$2 rounds=${3:-11}
+mkdir -p "$files"
 times=$(mktemp)
 trap 'rm -f "$times"' EXIT
 
