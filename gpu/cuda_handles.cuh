@@ -12,6 +12,7 @@
 #include "core/huge_pages.hpp"
 #include "core/parallel.hpp"
 #include "gpu/cuda_check.cuh"
+#include "gpu/page_lock.hpp"
 
 namespace pagerank::gpu {
 
@@ -79,25 +80,24 @@ class PinnedArray {
  public:
   PinnedArray() = default;
   /// Touched by so many threads.
-  explicit PinnedArray(std::size_t size, int threads = 1) : size_(size) {
+  explicit PinnedArray(std::size_t size, int threads = 1,
+                       PageLock::Need need = PageLock::Need::required)
+      : size_(size) {
     if (size == 0) return;
     const std::size_t bytes = (size * sizeof(T) + page - 1) / page * page;  // pages of its own
     const std::align_val_t alignment{bytes < huge_page ? page : huge_page};
     data_ = {static_cast<T*>(::operator new(bytes, alignment)), Free{alignment}};
-    auto* const begin = reinterpret_cast<std::byte*>(data_.get());
-    advise_huge_pages(std::span(begin, bytes));
+    const std::span memory(reinterpret_cast<std::byte*>(data_.get()), bytes);
+    advise_huge_pages(memory);
     parallel_for((bytes + huge_page - 1) / huge_page, threads, [&](std::size_t p) {
-      std::memset(begin + p * huge_page, 0, std::min(huge_page, bytes - p * huge_page));
+      std::memset(memory.data() + p * huge_page, 0, std::min(huge_page, bytes - p * huge_page));
     });
-    PAGERANK_CUDA(cudaHostRegister(begin, bytes, cudaHostRegisterDefault));
-    data_.get_deleter().locked = true;
+    lock_ = PageLock(memory, need);
   }
 
-  PinnedArray(PinnedArray&& other) noexcept
-      : size_(std::exchange(other.size_, 0)), data_(std::move(other.data_)) {}
+  PinnedArray(PinnedArray&& other) noexcept { swap(other); }
   PinnedArray& operator=(PinnedArray&& other) noexcept {
-    std::swap(size_, other.size_);
-    std::swap(data_, other.data_);
+    swap(other);
     return *this;
   }
 
@@ -116,14 +116,16 @@ class PinnedArray {
   static constexpr std::size_t page = 4096, huge_page = std::size_t{2} << 20;
   struct Free {
     std::align_val_t alignment{page};
-    bool locked = false;
-    void operator()(T* data) const noexcept {
-      if (locked) cudaHostUnregister(data);
-      ::operator delete(data, alignment);
-    }
+    void operator()(T* data) const noexcept { ::operator delete(data, alignment); }
   };
+  void swap(PinnedArray& other) noexcept {
+    std::swap(size_, other.size_);
+    std::swap(data_, other.data_);
+    std::swap(lock_, other.lock_);
+  }
   std::size_t size_ = 0;
   std::unique_ptr<T, Free> data_;
+  PageLock lock_;  ///< Of data_, which outlives it.
 };
 
 /// Page-locked memory for little that host and device exchange where copies would wait behind

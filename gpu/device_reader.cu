@@ -9,6 +9,7 @@
 #include "gpu/device.cuh"
 #include "gpu/matrix_builder.cuh"
 #include "gpu/node_numbering.cuh"
+#include "gpu/page_lock.hpp"
 #include "gpu/pagerank.hpp"
 #include "gpu/reader_memory.hpp"
 #include "gpu/text_parser.cuh"
@@ -20,20 +21,6 @@ namespace {
 /// Blocks in the ring: enough for those that travel, that are parsed, and for each reader one. Of
 /// 32 to 80 the bus was busiest with this many.
 constexpr std::size_t ring_buffers = 64;
-
-/// Page-locks memory of the host, so that it travels at the bus's speed.
-class LockedMemory {
- public:
-  explicit LockedMemory(std::span<std::byte> memory) : memory_(memory) {
-    PAGERANK_CUDA(cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault));
-  }
-  LockedMemory(const LockedMemory&) = delete;
-  LockedMemory& operator=(const LockedMemory&) = delete;
-  ~LockedMemory() { cudaHostUnregister(memory_.data()); }
-
- private:
-  std::span<std::byte> memory_;
-};
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -143,7 +130,7 @@ class DeviceReader::Impl {
   /// to fit beside them. Throws OutOfMemory.
   template <class Entries>
   [[nodiscard]] Entries parse(Entries (DeviceTextParser::*take)(std::uint64_t)) {
-    const LockedMemory locked(ring_->memory());
+    const PageLock lock(ring_->memory(), PageLock::Need::wished);
     const std::size_t buffer_bytes = source_.buffer_bytes();
     const EntryRoom room = room_for_entries(shape_, matrix_shape(SourceIndex::row),
                                             DeviceTextParser::memory(buffer_bytes),

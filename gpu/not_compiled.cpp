@@ -1,10 +1,16 @@
 // The twin of the CUDA sources for builds without the toolkit: the same symbols, no devices.
 #include "gpu/device_reader.hpp"
+#include "gpu/page_lock.hpp"
 #include "gpu/pagerank.hpp"
 
 namespace pagerank::gpu {
 
 class Engine::Impl {};
+
+PageLock::PageLock(std::span<std::byte>, Need) {
+  throw NotCompiled();
+}
+PageLock::~PageLock() = default;
 
 std::string unavailable_reason(int) {
   return NotCompiled().what();

@@ -85,7 +85,8 @@ struct RingParts {
     if (buffer_bytes >= bytes) return;
     buffer_bytes = 0;  // locking may fail
     buffers = {};
-    buffers = PinnedArray<std::byte>(static_cast<std::size_t>(threads) * 2 * bytes, threads);
+    buffers = PinnedArray<std::byte>(static_cast<std::size_t>(threads) * 2 * bytes, threads,
+                                     PageLock::Need::wished);
     buffer_bytes = bytes;
   }
   int threads;
