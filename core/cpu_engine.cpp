@@ -10,6 +10,7 @@
 #include "core/compensated_sum.hpp"
 #include "core/convergence.hpp"
 #include "core/huge_pages.hpp"
+#include "core/mixed_precision.hpp"
 #include "core/out_weights.hpp"
 #include "core/scratch_memory.hpp"
 #include "core/threads.hpp"
@@ -22,14 +23,6 @@ struct RowSums {
   double change = 0;         ///< ||x_k - x_(k-1)||_1
   double dangling_mass = 0;  ///< of x_k
 };
-
-/// What floats resolve of an L1 norm of 1: some times what rounding leaves of a change, also where
-/// a hub and its leaves lock into a cycle of two roundings.
-constexpr double float_resolution = 0x1p-18;
-
-/// A change that float iterations mostly reach, though: where the tolerance asks for no smaller one
-/// it is tried, for a correction takes a residual in double, as long as some iterations.
-constexpr double within_reach = 0x1p-23;
 
 /// Nodes of one piece of work that has no links.
 constexpr std::size_t nodes_per_piece = 1 << 14;
@@ -114,19 +107,16 @@ class PreparedGraph {
       // Where nothing is to be decided in between, asking costs nothing.
       if (!graph_.mixed_) return {step()};
       if (x_is_whole_) begin_correction();
-      const double aim =
-          !correcting_ && target >= within_reach ? target : std::max(target, resolution_);
+      const double aim = floats_.aim(target);
       std::vector<double> changes;
       do changes.push_back(step());
-      while (changes.back() > aim && changes.size() < std::min(limit, mixed_batch));
-      // If what is left is below what floats tell of x, the next iteration is of a correction.
-      const double change = changes.back();
-      if (change > target && (change <= aim || stalled(changes))) residual();
+      while (changes.back() > aim && changes.size() < std::min(limit, FloatIterations::batch));
+      if (floats_.spent(changes, target)) residual();
       return changes;
     }
 
     [[nodiscard]] std::uint32_t between_residuals() const override {
-      return graph_.mixed_ ? mixed_batch : 1;
+      return graph_.mixed_ ? FloatIterations::batch : 1;
     }
 
     double residual() override {
@@ -156,13 +146,6 @@ class PreparedGraph {
     }
 
    private:
-    /// Iterations before rounding is suspected to keep the change from shrinking.
-    static constexpr std::uint32_t mixed_batch = 8;
-    [[nodiscard]] static bool stalled(const std::vector<double>& changes) {
-      const auto middle = changes.begin() + mixed_batch / 2;
-      return changes.size() == mixed_batch &&
-             *std::min_element(middle, changes.end()) >= *std::min_element(changes.begin(), middle);
-    }
     /// So that the second of two arrays begins at a cache line as well.
     [[nodiscard]] std::size_t aligned_nodes() const { return (std::size_t{nodes_} + 63) / 64 * 64; }
     static double value_of(double sum) { return sum; }
@@ -187,12 +170,13 @@ class PreparedGraph {
     double step() {
       x_is_whole_ = false;
       if (!z_is_current_) start(x_, [this](std::size_t i) { return x_[i]; });
-      const double base = (alpha_ * dangling_mass_ + (correcting_ ? 0 : 1 - alpha_)) / nodes_;
+      const double base =
+          (alpha_ * dangling_mass_ + (floats_.of_correction() ? 0 : 1 - alpha_)) / nodes_;
       std::vector<RowSums> of_blocks(graph_.sums_.block_count());
       graph_.sums_.for_each_block(
           z_, [&](std::size_t block, NodeId begin, NodeId end, const double* y) {
-            of_blocks[block] = correcting_ ? update<true>(begin, end, y, base)
-                                           : update<false>(begin, end, y, base);
+            of_blocks[block] = floats_.of_correction() ? update<true>(begin, end, y, base)
+                                                       : update<false>(begin, end, y, base);
           });
       std::swap(z_, next_z_);
       RowSums sums;
@@ -251,7 +235,7 @@ class PreparedGraph {
 
     /// Adds a correction to the ranks, once.
     void make_whole() {
-      if (correcting_ && !x_is_whole_) {
+      if (floats_.of_correction() && !x_is_whole_) {
         for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) x_[i] += correction_[i];
         });
@@ -295,9 +279,8 @@ class PreparedGraph {
 
     /// Of x_, whose residual has been evaluated: the correction's first approximation is that.
     void begin_correction() {
-      correcting_ = true;
+      floats_ = FloatIterations::of_correction(residual_, alpha_);
       if (correction_.empty()) correction_ = node_array<T>(nodes_);
-      resolution_ = float_resolution * residual_ / (1 - alpha_);
       start(correction_, [this](std::size_t i) { return residuals_[i]; });
     }
 
@@ -322,10 +305,9 @@ class PreparedGraph {
     T *z_ = nullptr, *next_z_ = nullptr;  ///< x / out-weight, in z_memory_
     bool z_is_current_ = false;
     double dangling_mass_ = 0;
-    bool correcting_ = false;
     bool x_is_whole_ = false;
-    Array<T> residuals_;                    ///< Mixed: G(x) - x.
-    double resolution_ = float_resolution;  ///< The change that floats still tell.
+    Array<T> residuals_;      ///< Mixed: G(x) - x.
+    FloatIterations floats_;  ///< Mixed.
     double residual_ = 0;
   };
 

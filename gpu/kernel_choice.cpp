@@ -175,7 +175,7 @@ double estimate_mixing(const MatrixSampler& matrix, const Runs& runs) {
 double gather_rate(double bytes) {
   constexpr std::array<std::pair<double, double>, 7> rates = {{{0x1p17, 650e9},
                                                                {0x1p19, 150e9},
-                                                               {0x1p24, 118e9},
+                                                               {0x1p24, 126e9},
                                                                {0x1p25, 93e9},
                                                                {0x1p26, 50e9},
                                                                {0x1p27, 40e9},
@@ -198,18 +198,23 @@ double share_of_memory(double bytes) {
 }
 
 constexpr double bytes_per_second = 2.6e12;  // of what `balanced` moves
-constexpr double blocked_bytes_per_second = 2.75e12;
+constexpr double blocked_bytes_per_second = 2.4e12;
 /// The first pass waits for memory, the second for L2.
 constexpr double blocked_share_of_memory = 0.5;
-constexpr double launches = 8e-6;
+/// Of an iteration, whatever the graph.
+constexpr double launches_of_balanced = 24.5e-6, launches_of_blocked = 19e-6;
 
 /// So many links are on their way for nearly as long as what can be done meanwhile takes.
 constexpr EdgeIndex least_links_to_prepare_early = EdgeIndex{1} << 23;
 /// Of the time that preparing `blocked` takes, so much is the host's; and when what can be done
 /// while links arrive has been done.
 constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 2.4e-3;
-/// Beside iterations that takes longer.
-constexpr double held_takes_longer = 1.2;
+/// Then and beside iterations each step waits for some blocks of the other kernel to end.
+constexpr double held_takes_longer = 1.6e-3;
+constexpr double left_when_held = 0.92;  ///< Of the preparation.
+
+/// After so few iterations the ratio of two changes still goes where it went.
+constexpr std::size_t changes_that_bend = 5;
 
 /// Of all that graphs of that size can be, what `blocked` gains the most with.
 GraphShape most_for_blocked(const MatrixSampler& matrix) {
@@ -322,11 +327,14 @@ KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes,
   const double faster = memory_bandwidth / h100_memory_bandwidth;
   const auto nodes = static_cast<double>(shape.nodes), links = static_cast<double>(shape.links);
   const auto width = static_cast<double>(value_bytes);
-  const double bytes = links * (4 + (shape.weighted ? width : 0)) + nodes * (6 * width + 2);
+  const double links_bytes = links * (4 + (shape.weighted ? width : 0));
+  const double nodes_bytes = nodes * (3.2 * width + 1);
   const double rate = gather_rate(nodes * width) * std::pow(faster, share_of_memory(nodes * width));
   const double gather = links * shape.sectors_per_link / rate;
+  const double bandwidth = faster * bytes_per_second;
   return {.prepare = 0.1e-3,
-          .iteration = launches + std::max(bytes / (faster * bytes_per_second), gather)};
+          .iteration = launches_of_balanced + std::max(links_bytes / bandwidth, gather) +
+                       nodes_bytes / bandwidth};
 }
 
 KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
@@ -336,11 +344,11 @@ KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
   const auto links = static_cast<double>(shape.links);
   const auto width = static_cast<double>(value_bytes);
   const double runs = links * shape.runs_per_link;
-  const double bytes =
-      links * (2.1 + (shape.weighted ? width : 0)) + runs * (2.1 + 2.4 * width) + nodes * 6 * width;
+  const double bytes = links * (2.1 + (shape.weighted ? width : 0)) + runs * (1.7 + 1.95 * width) +
+                       nodes * 6 * width;
   const double sorted = links * (0.035e-9 + (shape.weighted ? width * 0.005e-9 : 0));
   return {.prepare = 1.7e-3 + sorted + runs * 0.06e-9,
-          .iteration = launches + bytes / (faster * blocked_bytes_per_second)};
+          .iteration = launches_of_blocked + bytes / (faster * blocked_bytes_per_second)};
 }
 
 KernelCost cost_of_late_blocked(const GraphShape& shape, std::size_t value_bytes,
@@ -356,7 +364,7 @@ KernelCost cost_of_late_blocked(const GraphShape& shape, std::size_t value_bytes
 KernelCost cost_of_held_blocked(const GraphShape& shape, std::size_t value_bytes,
                                 double memory_bandwidth) {
   KernelCost cost = cost_of_blocked(shape, value_bytes, memory_bandwidth);
-  cost.prepare *= held_takes_longer;
+  cost.prepare = held_takes_longer + left_when_held * cost.prepare;
   return cost;
 }
 
@@ -366,10 +374,16 @@ double expected_iterations(const GraphShape& shape, double alpha, double toleran
   return 1 + std::min(1000.0, std::log(change) / std::log(alpha * shape.mixing));
 }
 
-double iterations_left(double before, double last, double target, double alpha) {
+double iterations_left(std::span<const double> changes, double target, double alpha) {
+  const std::size_t count = changes.size();
+  const double last = changes[count - 1];
   if (last <= target) return 0;
+  double ratio = last / changes[count - 2];
+  if (count > 2 && count <= changes_that_bend)
+    ratio += ratio - changes[count - 2] / changes[count - 3];
   // (In exact arithmetic it shrinks by alpha at least.)
-  return std::log(target / last) / std::log(std::min(last / before, alpha));
+  constexpr double least_ratio = 0.05;
+  return std::log(target / last) / std::log(std::clamp(ratio, std::min(least_ratio, alpha), alpha));
 }
 
 KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,

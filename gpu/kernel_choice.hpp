@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -136,9 +137,11 @@ struct KernelCost {
 /// Iterations until the change promises the tolerance.
 [[nodiscard]] double expected_iterations(const GraphShape& shape, double alpha, double tolerance);
 
-/// Iterations that a solve has before it if its change goes on shrinking as it did at last: after
-/// `before`, then `last`, until `target`.
-[[nodiscard]] double iterations_left(double before, double last, double target, double alpha);
+/// Iterations that a solve has before it, of which these are the changes so far, two at least, if
+/// they go on shrinking as they did at last, until `target`. The ratio of one to the next, which
+/// grows while what rank drains from slowly comes to the fore and falls where hubs were far off, is
+/// taken to change once more as it did if it is one of the first.
+[[nodiscard]] double iterations_left(std::span<const double> changes, double target, double alpha);
 
 /// Iterations from one look at that to the next: few at first, for each comes late by as many as go
 /// by until then, and half of what has been done later on, for what rank drains from slowly shows

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/convergence.hpp"
+#include "core/mixed_precision.hpp"
 #include "gpu/cuda_handles.cuh"
 #include "gpu/hold_point.hpp"
 #include "gpu/iteration_loop.cuh"
@@ -23,10 +24,6 @@
 #include "gpu/solve_vectors.cuh"
 
 namespace pagerank::gpu {
-
-/// What floats resolve of an L1 norm of 1: some times what rounding leaves of a change, also where
-/// a hub and its leaves lock into a cycle of two roundings.
-inline constexpr double float_resolution = 0x1p-18;
 
 /// The graph on the device, the prepared kernel and the vectors of a solve.
 ///
@@ -123,31 +120,30 @@ class PreparedGraph {
         begin_correction();
       }
       x_is_current_ = false;
-      const double aim = prepared_.mixed_ ? std::max(target, resolution_) : target;
+      const double aim = prepared_.mixed_ ? floats_.aim(target) : target;
       std::vector<double> changes =
           loop().run(aim, std::min(limit, iterations_at_once()), prepared_.stream_);
-      iterations_ += static_cast<std::uint32_t>(changes.size());
-      // If what is left is below what floats tell of x, the next iteration is of a correction.
+      changes_.insert(changes_.end(), changes.begin(), changes.end());
       const double change = changes.back();
-      if (prepared_.mixed_ && change > target && (change <= aim || stalled(changes))) {
+      if (prepared_.mixed_ && floats_.spent(changes, target)) {
         residual();
       } else if (prepared_.kernel_is_coming()) {
-        if (iterations_ >= change_at_) change_kernel();
+        if (iterations() >= change_at_) change_kernel();
       } else if (may_change_kernel() && changes.size() > 1) {
         const double left =
-            std::min(iterations_left(*(changes.end() - 2), change, target, alpha_),
+            std::min(iterations_left(changes_, target, alpha_),
                      static_cast<double>(limit) - static_cast<double>(changes.size()));
         const double of_others = prepared_.later_.solves - 1.0;
-        if (left + of_others * (iterations_ + left) > prepared_.later_.payback) {
+        if (left + of_others * (iterations() + left) > prepared_.later_.payback) {
           prepared_.want_kernel();
-          change_at_ = iterations_ + prepared_.later_.beside;
+          change_at_ = iterations() + prepared_.later_.beside;
         }
       }
       return changes;
     }
 
     [[nodiscard]] std::uint32_t between_residuals() const override {
-      return prepared_.mixed_ ? mixed_batch : 1;
+      return prepared_.mixed_ ? FloatIterations::batch : 1;
     }
 
     double residual() override {
@@ -176,26 +172,22 @@ class PreparedGraph {
     }
 
    private:
-    /// Iterations before the host looks whether rounding keeps the change from shrinking.
-    static constexpr std::uint32_t mixed_batch = 8;
-
+    [[nodiscard]] std::uint32_t iterations() const {
+      return static_cast<std::uint32_t>(changes_.size());
+    }
     [[nodiscard]] bool may_change_kernel() const {
-      return prepared_.later_.make && !prepared_.preparation_wanted() && !correcting_;
+      return prepared_.later_.make && !prepared_.preparation_wanted() && !floats_.of_correction();
     }
     [[nodiscard]] std::uint32_t iterations_at_once() const {
-      const std::uint32_t most = prepared_.mixed_ ? mixed_batch : LoopControl::most_iterations;
+      const std::uint32_t most =
+          prepared_.mixed_ ? FloatIterations::batch : LoopControl::most_iterations;
       if (prepared_.kernel_is_coming())
-        return std::min(most, std::max(change_at_, iterations_ + 1) - iterations_);
+        return std::min(most, std::max(change_at_, iterations() + 1) - iterations());
       if (!may_change_kernel()) return most;
-      return std::min(most, iterations_to_next_look(iterations_));
+      return std::min(most, iterations_to_next_look(iterations()));
     }
     [[nodiscard]] IterationLoop& loop() {
-      return correcting_ ? *prepared_.now_->correction_loop : *prepared_.now_->loop;
-    }
-    [[nodiscard]] static bool stalled(const std::vector<double>& changes) {
-      const auto middle = changes.begin() + mixed_batch / 2;
-      return changes.size() == mixed_batch &&
-             *std::min_element(middle, changes.end()) >= *std::min_element(changes.begin(), middle);
+      return floats_.of_correction() ? *prepared_.now_->correction_loop : *prepared_.now_->loop;
     }
 
     /// The first update: from y = z = 0, without dangling mass. (y of isolated nodes stays 0.)
@@ -211,9 +203,10 @@ class PreparedGraph {
     void bring_x() {
       if (x_is_current_) return;
       const RankState<T> state =
-          correcting_ ? prepared_.state(ScalarSets::correction, vectors_.source.data())
-                      : prepared_.state(ScalarSets::ranks, nullptr);
-      write_ranks(state, prepared_.order(), correcting_, vectors_.x.data(), prepared_.stream_);
+          floats_.of_correction() ? prepared_.state(ScalarSets::correction, vectors_.source.data())
+                                  : prepared_.state(ScalarSets::ranks, nullptr);
+      write_ranks(state, prepared_.order(), floats_.of_correction(), vectors_.x.data(),
+                  prepared_.stream_);
       x_is_current_ = true;
     }
 
@@ -228,9 +221,8 @@ class PreparedGraph {
 
     /// Of x, whose residual has been evaluated: the correction's first approximation is that.
     void begin_correction() {
-      correcting_ = true;
+      floats_ = FloatIterations::of_correction(residual_, alpha_);
       to_correct_ = false;
-      resolution_ = float_resolution * residual_ / (1 - alpha_);
       scores_.wait();  // it may be making the loop
       prepared_.make_correction_loop(*prepared_.now_);
       to_kernel_order(prepared_.order(), vectors_.x.size(), vectors_.residual.vector(),
@@ -241,12 +233,11 @@ class PreparedGraph {
     PreparedGraph& prepared_;
     SolveVectors<T>& vectors_;
     double alpha_;
-    bool correcting_ = false;
     bool x_is_current_ = false;
-    bool to_correct_ = false;  ///< Next.
-    std::uint32_t iterations_ = 0;
-    std::uint32_t change_at_ = 0;           ///< Iterations, with a kernel that is coming.
-    double resolution_ = float_resolution;  ///< The change that floats still tell.
+    bool to_correct_ = false;      ///< Next.
+    std::vector<double> changes_;  ///< Of all iterations so far.
+    std::uint32_t change_at_ = 0;  ///< Iterations, with a kernel that is coming.
+    FloatIterations floats_;       ///< Mixed.
     double residual_ = 0;
     std::future<Array<double>> scores_;
   };

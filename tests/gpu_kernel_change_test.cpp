@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -44,14 +45,31 @@ EdgeList tenth_dangling(const EdgeList& all) {
 }  // namespace
 
 TEST_CASE("iterations that are left are those of a geometric sequence") {
-  CHECK(gpu::iterations_left(8, 4, 1, 0.85) == doctest::Approx(2));
-  CHECK(gpu::iterations_left(8, 4, 4, 0.85) == 0);
-  CHECK(gpu::iterations_left(8, 4, 5, 0.85) == 0);
-  CHECK(gpu::iterations_left(8, 0, 0, 0.85) == 0);
+  const auto left = [](std::vector<double> changes, double target, double alpha) {
+    return gpu::iterations_left(changes, target, alpha);
+  };
+  CHECK(left({8, 4}, 1, 0.85) == doctest::Approx(2));
+  CHECK(left({8, 4}, 4, 0.85) == 0);
+  CHECK(left({8, 4}, 5, 0.85) == 0);
+  CHECK(left({8, 0}, 0, 0.85) == 0);
+  CHECK(left({64, 32, 16, 8, 4}, 1, 0.85) == doctest::Approx(2));
   // Nothing shrinks more slowly than by alpha, whatever rounding makes of it.
-  CHECK(gpu::iterations_left(4, 4, 1, 0.5) == doctest::Approx(2));
-  CHECK(gpu::iterations_left(1, 4, 1, 0.5) == doctest::Approx(2));
-  CHECK(gpu::iterations_left(1, 0.5, 0.25, 0) == 0);
+  CHECK(left({4, 4}, 1, 0.5) == doctest::Approx(2));
+  CHECK(left({1, 4}, 1, 0.5) == doctest::Approx(2));
+  CHECK(left({1, 0.5}, 0.25, 0) == 0);
+}
+
+TEST_CASE("the ratio of a solve's first changes goes on as it began") {
+  const auto left = [](std::vector<double> changes, double alpha) {
+    return gpu::iterations_left(changes, 1, alpha);
+  };
+  CHECK(left({40, 16, 8}, 0.85) == doctest::Approx(std::log(8.0) / -std::log(0.6)));
+  CHECK(left({40, 24, 12}, 0.85) == doctest::Approx(std::log(12.0) / -std::log(0.4)));
+  CHECK(left({40, 16, 8}, 0.55) == doctest::Approx(std::log(8.0) / -std::log(0.55)));
+  // However steeply: some iterations are left.
+  CHECK(left({1000, 900, 8}, 0.85) > 0.5);
+  // Later on it does not.
+  CHECK(left({320, 160, 80, 40, 16, 8}, 0.85) == doctest::Approx(3));
 }
 
 namespace {
@@ -62,7 +80,7 @@ double cost(const std::vector<double>& changes, double target, double alpha, dou
   for (std::uint32_t done = 0;;) {
     done += gpu::iterations_to_next_look(done);
     if (done >= changes.size()) return static_cast<double>(changes.size());
-    if (gpu::iterations_left(changes[done - 2], changes[done - 1], target, alpha) > payback) {
+    if (gpu::iterations_left(std::span(changes).first(done), target, alpha) > payback) {
       return done + payback;
     }
   }
