@@ -157,6 +157,22 @@ TEST_CASE("nothing passes for the sum of very many terms but their sum") {
   CHECK(largest_exact_term(0, Precision::float32) == 1 << 24);
 }
 
+TEST_CASE("the CPU engine is measured with the layouts that are asked for, in turns") {
+  if (!no_gpu()) return;
+  BenchOptions options = parse({"solve", "rmat:10", "--kernel", "cpu:blocked", "--kernel",
+                                "cpu:plain", "--seconds", "0.01", "--threads", "2"});
+  io::BenchmarkTable table;
+  run_benchmark(options, "g", generate_graph(*parse_graph_spec("rmat:10", options.generated)),
+                table);
+  REQUIRE(table.rows.size() == 3);
+  CHECK(table.rows[0].kernel == "cpu:plain");
+  CHECK(table.rows[1].kernel == "cpu:blocked");
+  CHECK(table.rows[2].kernel == "read ids");
+  CHECK(table.rows[1].prepare_seconds > table.rows[0].prepare_seconds);
+  for (const io::BenchmarkRow& row : table.rows) CHECK(row.refusal.empty());
+  CHECK_THROWS_AS((void)parse({"spmv", "rmat", "--kernel", "cpu:plain"}), app::UsageError);
+}
+
 TEST_CASE("without a GPU pagerank-bench solve measures the CPU engine, and nothing else runs") {
   if (!no_gpu()) return;  // a CUDA context would count as memory of the programs run by later tests
   BenchOptions options = parse({"solve", "rmat:8", "--seconds", "0.01", "--threads", "2"});

@@ -46,7 +46,9 @@ po::options_description visible_options() {
   measure.add_options()                                                        //
       ("precision", text("P", "float"), "float or double; solve: also mixed")  //
       ("kernel", po::value<std::vector<std::string>>()->value_name("NAME"),
-       "only this kernel, reduction, cpu or auto; may be repeated")                         //
+       "only this kernel or reduction; solve: also auto, cpu, cpu:plain and cpu:blocked (its "
+       "layouts; "
+       "cpu alone: the one it chooses); may be repeated")                                   //
       ("seconds", real("T", 0.3, "0.3"), "measured time of each row")                       //
       ("alpha", real("A", 0.85, "0.85"), "damping factor of solve")                         //
       ("tolerance", real("T", 1e-6, "1e-6"), "certified tolerance of solve")                //
@@ -133,7 +135,10 @@ void require_known_kernels(const BenchOptions& options) {
   } else {
     for (const gpu::Kernel& kernel : gpu::kernels()) known.insert(kernel.name);
   }
-  if (options.benchmark == Benchmark::solve) known.insert({"cpu", "auto"});
+  if (options.benchmark == Benchmark::solve) {
+    known.insert("auto");
+    for (const auto& [name, layout] : cpu_kernels) known.insert(name);
+  }
   if (known.empty()) return;  // no CUDA: that is said when the benchmark runs
   for (const std::string& name : options.kernels) {
     if (known.count(name) > 0) continue;
@@ -148,6 +153,16 @@ void require_known_kernels(const BenchOptions& options) {
 bool asked_for(const BenchOptions& options, std::string_view kernel) {
   return options.kernels.empty() ||
          std::find(options.kernels.begin(), options.kernels.end(), kernel) != options.kernels.end();
+}
+
+bool is_cpu_kernel(std::string_view kernel) {
+  return std::any_of(cpu_kernels.begin(), cpu_kernels.end(),
+                     [&](const auto& one) { return one.first == kernel; });
+}
+
+bool asks_for_cpu(const BenchOptions& options) {
+  return options.kernels.empty() ||
+         std::any_of(options.kernels.begin(), options.kernels.end(), is_cpu_kernel);
 }
 
 const char* name_of(Benchmark benchmark) {

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/bench/graph_spec.hpp"
+#include "core/in_link_sums.hpp"
 #include "core/types.hpp"
 
 namespace pagerank::app::bench {
@@ -40,6 +43,14 @@ struct BenchOptions {
 
 /// Whether a row of this name is to be measured.
 [[nodiscard]] bool asked_for(const BenchOptions& options, std::string_view kernel);
+
+/// What `solve` calls the CPU engine: as it would be, and with a layout that is not its choice.
+inline constexpr std::array<std::pair<std::string_view, CpuLayout>, 3> cpu_kernels = {
+    {{"cpu", CpuLayout::automatic},
+     {"cpu:plain", CpuLayout::plain},
+     {"cpu:blocked", CpuLayout::blocked}}};
+[[nodiscard]] bool is_cpu_kernel(std::string_view kernel);
+[[nodiscard]] bool asks_for_cpu(const BenchOptions& options);
 
 /// Throws UsageError.
 [[nodiscard]] BenchOptions parse_bench_options(int argc, const char* const* argv);

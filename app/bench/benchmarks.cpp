@@ -175,7 +175,7 @@ void require_device(const BenchOptions& options) {
   const std::string reason = gpu::unavailable_reason(options.device);
   const bool cpu_can = (options.benchmark == Benchmark::load && !options.device_reader) ||
                        options.benchmark == Benchmark::build ||
-                       (options.benchmark == Benchmark::solve && asked_for(options, "cpu"));
+                       (options.benchmark == Benchmark::solve && asks_for_cpu(options));
   if (reason.empty() || cpu_can || options.benchmark == Benchmark::none) return;
   if (gpu::kernels().empty()) throw gpu::NotCompiled();
   throw gpu::NoDevice(reason);

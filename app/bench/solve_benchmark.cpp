@@ -198,10 +198,12 @@ Contestant gpu_contestant(const BenchOptions& options, const TransitionMatrix& m
           }};
 }
 
-Contestant cpu_contestant(const BenchOptions& options, const TransitionMatrix& matrix) {
+Contestant cpu_contestant(const BenchOptions& options, const TransitionMatrix& matrix,
+                          CpuLayout layout) {
   const CpuEngineOptions engine_options{
       .threads = options.threads,
       .precision = options.precision,
+      .layout = layout,
       .expected_iterations = static_cast<double>(options.solves) *
                              least_usual_iterations(options.alpha, options.tolerance)};
   return {.row = {.kernel = "cpu", .values = matrix.weighted(), .on_host = true},
@@ -226,7 +228,7 @@ void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, Benc
   const std::string no_gpu = gpu::unavailable_reason(options.device);
   if (!no_gpu.empty()) {
     for (const std::string& kernel : options.kernels) {
-      if (kernel != "cpu") table.rows.push_back({.kernel = kernel, .refusal = no_gpu});
+      if (!is_cpu_kernel(kernel)) table.rows.push_back({.kernel = kernel, .refusal = no_gpu});
     }
   } else {
     gpu::create_context(options.device, true);  // is no part of any row's preparation
@@ -242,19 +244,25 @@ void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, Benc
       enter(contestant);
     }
   }
-  if (asked_for(options, "cpu")) {
-    MemoryReading reading(matrix.link_count() * sizeof(NodeId), options.threads);
-    std::vector<Contestant> cpu = {cpu_contestant(options, matrix)};
-    reading.sample();
-    take_turns(cpu, options);
-    sum_up(cpu[0], options, [&] { reading.sample(); });
-    enter(cpu[0]);
-    // The floor of an iteration on the host: its links' ids read once.
-    BenchmarkRow floor = reading.row("read ids");
-    table.rows.back().ceiling_bytes_per_second = floor.ceiling_bytes_per_second =
-        floor.bytes_per_second();
-    table.rows.push_back(std::move(floor));
+  std::vector<Contestant> cpu;
+  for (const auto& [name, layout] : cpu_kernels) {
+    if (options.kernels.empty() ? layout == CpuLayout::automatic : asked_for(options, name)) {
+      cpu.push_back(cpu_contestant(options, matrix, layout));
+    }
   }
+  if (cpu.empty()) return;
+  MemoryReading reading(matrix.link_count() * sizeof(NodeId), options.threads);
+  reading.sample();
+  take_turns(cpu, options);
+  for (Contestant& contestant : cpu) sum_up(contestant, options, [&] { reading.sample(); });
+  // The floor of an iteration on the host: its links' ids read once.
+  BenchmarkRow floor = reading.row("read ids");
+  floor.ceiling_bytes_per_second = floor.bytes_per_second();
+  for (Contestant& contestant : cpu) {
+    contestant.row.ceiling_bytes_per_second = floor.ceiling_bytes_per_second;
+    enter(contestant);
+  }
+  table.rows.push_back(std::move(floor));
 }
 
 }  // namespace pagerank::app::bench
