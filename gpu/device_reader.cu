@@ -34,8 +34,9 @@ int reader_threads(int threads) {
 std::size_t buffers_for(const EntryTextShape& shape, std::size_t buffer_bytes) {
   constexpr std::uint64_t longest_usual_line = 64, fewest = 4, if_unknown = 16;
   if (shape.expected_entries == 0 && !shape.declares_entries()) return if_unknown;
-  const std::uint64_t bytes = shape.expected_entries * longest_usual_line;
-  return std::clamp<std::uint64_t>(bytes / buffer_bytes, fewest, ring_buffers);
+  const std::uint64_t lines_of_buffer =
+      std::max<std::uint64_t>(1, buffer_bytes / longest_usual_line);
+  return std::clamp<std::uint64_t>(shape.expected_entries / lines_of_buffer, fewest, ring_buffers);
 }
 
 }  // namespace

@@ -82,6 +82,13 @@ std::span<char> LineBlocks::take_lines(std::span<char> buffer) {
   std::copy(rest_.begin(), rest_.end(), buffer.begin());
   std::size_t filled = rest_.size();
   rest_.clear();
+  bool shortened = false;  // the first line
+  const auto whole_lines = [&](std::span<char> lines) {
+    const std::size_t newline = std::string_view(lines.data(), lines.size()).find('\n');
+    if (shortened)
+      (void)require_may_be_long(lines.first(std::min(newline, lines.size())), shortened);
+    return lines;
+  };
   for (;;) {
     std::exception_ptr error;
     try {
@@ -94,7 +101,7 @@ std::span<char> LineBlocks::take_lines(std::span<char> buffer) {
       error = std::current_exception();
     }
     const std::span<char> text = buffer.first(filled);
-    if (end_) return text;
+    if (end_) return whole_lines(text);
     const std::size_t newline = std::string_view(text.data(), text.size()).rfind('\n');
     if (newline == std::string_view::npos && error) std::rethrow_exception(error);
     if (newline != std::string_view::npos) {
@@ -104,34 +111,38 @@ std::span<char> LineBlocks::take_lines(std::span<char> buffer) {
       } else {
         rest_.assign(text.begin() + static_cast<std::ptrdiff_t>(lines.size()), text.end());
       }
-      return lines;
+      return whole_lines(lines);
     }
     if (filled < longest_line) {
       room = std::min(2 * filled, longest_line);
     } else {
-      shorten_long_line(text);
+      // Its first character still tells a comment from a blank line.
+      text[0] = require_may_be_long(text, shortened);
       filled = 1;
+      shortened = true;
     }
   }
 }
 
-/// One line fills the whole buffer: comments and blanks may, nothing else does.
-void LineBlocks::shorten_long_line(std::span<char> buffer) const {
-  const std::string_view line(buffer.data(), buffer.size());
-  const auto refuse = [line](ParseFault fault, std::string detail) {
+/// For a line of which there is more than fits the buffer, before this or behind: comments and
+/// blanks may be as long, nothing else. Returns what it begins with. `goes_on`: blanks came before.
+char LineBlocks::require_may_be_long(std::span<const char> part, bool goes_on) const {
+  const std::string_view line(part.data(), part.size());
+  const auto refuse = [&](ParseFault fault, std::string detail) {
+    LineFault long_line{1, fault, std::move(detail)};
+    if (goes_on) throw long_line;  // for its first character is far from what is here
     // Without its last character, which may be cut in two: up to four bytes from 0x80 on.
     std::size_t whole = line.size();
     for (int i = 0; i < 3 && (line[whole - 1] & 0xc0) == 0x80; ++i) --whole;
     if ((line[whole - 1] & 0xc0) == 0xc0) --whole;
-    throw binary_data_in(line.substr(0, whole)).value_or(LineFault{1, fault, std::move(detail)});
+    throw binary_data_in(line.substr(0, whole)).value_or(std::move(long_line));
   };
   if (first_line_ && rules_.has_banner) refuse(ParseFault::bad_banner, "found " + quoted(line));
-  const auto first = std::find_if_not(buffer.begin(), buffer.end(), is_blank);
-  const bool comment =
-      first != buffer.end() && rules_.comment_marks.find(*first) != std::string_view::npos;
-  if (first != buffer.end() && !comment) refuse(ParseFault::line_too_long, "");
-  // Keep a beginning that still tells a comment from a blank line.
-  buffer[0] = comment ? *first : ' ';
+  const auto first = std::find_if_not(line.begin(), line.end(), is_blank);
+  if (first == line.end()) return ' ';
+  if (rules_.comment_marks.find(*first) != std::string_view::npos) return *first;
+  refuse(ParseFault::line_too_long, "");
+  return ' ';
 }
 
 }  // namespace pagerank::io

@@ -67,7 +67,7 @@ class LineBlocks {
   [[nodiscard]] std::size_t read_on(std::span<char> to);
   [[nodiscard]] std::size_t bytes_to_last_newline() const;
   [[nodiscard]] std::span<char> take_lines(std::span<char> buffer);
-  void shorten_long_line(std::span<char> buffer) const;
+  [[nodiscard]] char require_may_be_long(std::span<const char> part, bool goes_on) const;
 
   ByteSource& source_;
   std::size_t block_bytes_;

@@ -254,7 +254,8 @@ TEST_CASE("a last line that is too long for the host's reader is too long for th
     comment.resize(3 * length, 'c');
     std::string with_comments = header;
     with_comments.append(comment).append("\n1 2\n").append(comment);
-    for (const std::string& text : {header + line, with_comments}) {
+    const std::string late = header + std::string(length, ' ') + "1 1\n";
+    for (const std::string& text : {header + line, with_comments, late, late + line}) {
       BothReaders<DeviceReaders> readers(text);
       for (const bool streamed : {false, true}) {
         readers.check({.threads = 4, .block_bytes = longest}, streamed);

@@ -210,6 +210,30 @@ TEST_CASE_TEMPLATE("a last line is too long from the same length on for files an
   }
 }
 
+TEST_CASE_TEMPLATE("a line is too long wherever in it the first number stands", Readers,
+                   MatrixMarketReaders, EmulatedReaders) {
+  constexpr std::size_t longest = io::LineBlocks::longest_line;
+  const std::string header = "%%MatrixMarket matrix coordinate pattern general\n";
+  for (const std::size_t blanks : {longest - 4, longest - 3, longest, 2 * longest - 5,
+                                   2 * longest - 2, 2 * longest - 1, 3 * longest}) {
+    CAPTURE(blanks);
+    const std::string before(blanks, ' ');
+    for (const std::string& text :
+         {header + "5 5 2\n" + before + "1 2\n3 4\n", header + "5 5 2\n1 2\n" + before + "3 4",
+          header + "5 5 2\n1 2\n" + before + "x\001 4\n", header + before + "5 5 1\n1 2\n",
+          header + before + "%\n5 5 1\n" + before + "\n" + before + "% 7\n1 2\n" + before}) {
+      BothReaders<Readers> readers(text);
+      if (text.ends_with("3 4\n") || text.ends_with("3 4")) {
+        CHECK(readers.refused() == (blanks + 3 >= longest));
+      }
+      for (const bool streamed : {false, true}) {
+        readers.check({.threads = 2, .block_bytes = longest}, streamed);
+        readers.check({.threads = 2, .block_bytes = 1000}, streamed);
+      }
+    }
+  }
+}
+
 TEST_CASE("blocks that are joined on their way are read like others, and so are their faults") {
   const io::ReadOptions options{.threads = 3, .block_bytes = io::LineBlocks::longest_line};
   for (const std::string& text : texts_of_full_blocks()) {

@@ -73,14 +73,13 @@ using io::ParseFault;
   }
 }
 
-/// A line that is long may be blank at the front of it, or a comment.
+/// A line that is long may be blank, or a comment.
 void require_short(std::string_view line, std::uint64_t number, std::string_view comment_marks) {
   if (line.size() < io::LineBlocks::longest_line) return;
+  const auto first = std::find_if_not(line.begin(), line.end(), is_blank);
+  if (first == line.end() || comment_marks.find(*first) != std::string_view::npos) return;
   const std::string_view front = line.substr(0, io::LineBlocks::longest_line);
-  const auto first = std::find_if_not(front.begin(), front.end(), is_blank);
-  if (first != front.end() && comment_marks.find(*first) == std::string_view::npos) {
-    refuse_front(front, number, ParseFault::line_too_long, "");
-  }
+  refuse_front(front, number, ParseFault::line_too_long, "");
 }
 
 /// Cuts the next line off the front of the text.
