@@ -90,7 +90,10 @@ class PreparedGraph {
   class Running final : public Iteration {
    public:
     Running(PreparedGraph& prepared, double alpha)
-        : prepared_(prepared), vectors_(*prepared.vectors_), alpha_(alpha) {
+        : prepared_(prepared),
+          vectors_(*prepared.vectors_),
+          alpha_(alpha),
+          apart_(vectors_.x.size() >= worth_a_thread) {
       std::array<RankScalars, ScalarSets::count> scalars{};
       scalars[ScalarSets::ranks] = {.alpha = alpha, .teleport = 1 - alpha};
       scalars[ScalarSets::first_ranks] = {.alpha = 0, .teleport = 1};
@@ -98,12 +101,10 @@ class PreparedGraph {
       vectors_.scalars.upload(scalars);
       start(ScalarSets::first_ranks, nullptr);  // x is uniform
       // Beside the iterations, in which the host has nothing to do.
-      constexpr std::size_t worth_a_thread = 1 << 18;
-      const bool apart = vectors_.x.size() >= worth_a_thread;
       int device = 0;
       PAGERANK_CUDA(cudaGetDevice(&device));
-      scores_ = std::async(apart ? std::launch::async : std::launch::deferred,
-                           [&prepared, apart, device, &first = *prepared.now_] {
+      scores_ = std::async(apart_ ? std::launch::async : std::launch::deferred,
+                           [&prepared, apart = apart_, device, &first = *prepared.now_] {
                              Array<double> scores(prepared.vectors_->x.size());
                              if (apart) {
                                PAGERANK_CUDA(cudaSetDevice(device));
@@ -126,7 +127,7 @@ class PreparedGraph {
       changes_.insert(changes_.end(), changes.begin(), changes.end());
       const double change = changes.back();
       if (prepared_.mixed_ && floats_.spent(changes, target)) {
-        residual();
+        (void)evaluate_residual(false);
       } else if (prepared_.kernel_is_coming()) {
         if (iterations() >= change_at_) change_kernel();
       } else if (may_change_kernel() && changes.size() > 1) {
@@ -146,29 +147,15 @@ class PreparedGraph {
       return prepared_.mixed_ ? FloatIterations::batch : 1;
     }
 
-    double residual() override {
-      bring_x();
-      NodeSums* const result = vectors_.sums.data() + 1;
-      if (std::is_same_v<T, float>) {
-        normalise(vectors_.x.data(), vectors_.x.size(), vectors_.block_sums.data(), result,
-                  prepared_.stream_);
-      }
-      vectors_.residual.evaluate(vectors_.x.data(), alpha_, result, prepared_.stream_);
-      NodeSums& fetched = prepared_.loop_memory_.fetched[0].sums;
-      PAGERANK_CUDA(cudaMemcpyAsync(&fetched, result, sizeof(NodeSums), cudaMemcpyDeviceToHost,
-                                    prepared_.stream_));
-      prepared_.stream_.wait();
-      residual_ = fetched.change;
-      to_correct_ = prepared_.mixed_;
-      return residual_;
-    }
+    double residual() override { return evaluate_residual(apart_); }
 
     Array<double> scores() override {
       bring_x();
-      Array<double> scores = scores_.get();
-      prepared_.stream_.wait();
-      prepared_.ring_.fetch(vectors_.x.data(), std::span(scores.data(), scores.size()));
-      return scores;
+      if (!x_is_fetched_) {
+        prepared_.stream_.wait();
+        fetch_x();
+      }
+      return std::move(fetched_);
     }
 
    private:
@@ -199,9 +186,41 @@ class PreparedGraph {
                    prepared_.stream_);
     }
 
+    /// Mostly the solve ends with that, so that x may be fetched meanwhile.
+    [[nodiscard]] double evaluate_residual(bool fetch) {
+      bring_x();
+      NodeSums* const result = vectors_.sums.data() + 1;
+      if (std::is_same_v<T, float>) {
+        normalise(vectors_.x.data(), vectors_.x.size(), vectors_.block_sums.data(), result,
+                  prepared_.stream_);
+        x_is_fetched_ = false;
+      }
+      x_is_there_.record(prepared_.stream_);
+      vectors_.residual.evaluate(vectors_.x.data(), alpha_, result, prepared_.stream_);
+      NodeSums& fetched = prepared_.loop_memory_.fetched[0].sums;
+      PAGERANK_CUDA(cudaMemcpyAsync(&fetched, result, sizeof(NodeSums), cudaMemcpyDeviceToHost,
+                                    prepared_.stream_));
+      if (fetch) {
+        x_is_there_.wait();
+        fetch_x();
+      }
+      prepared_.stream_.wait();
+      residual_ = fetched.change;
+      to_correct_ = prepared_.mixed_;
+      return residual_;
+    }
+
+    /// To the host, when it is there.
+    void fetch_x() {
+      if (scores_.valid()) fetched_ = scores_.get();
+      prepared_.ring_.fetch(vectors_.x.data(), std::span(fetched_.data(), fetched_.size()));
+      x_is_fetched_ = true;
+    }
+
     /// x = the current ranks in node order; of a correction: x += it, once.
     void bring_x() {
       if (x_is_current_) return;
+      x_is_fetched_ = false;
       const RankState<T> state =
           floats_.of_correction() ? prepared_.state(ScalarSets::correction, vectors_.source.data())
                                   : prepared_.state(ScalarSets::ranks, nullptr);
@@ -223,7 +242,7 @@ class PreparedGraph {
     void begin_correction() {
       floats_ = FloatIterations::of_correction(residual_, alpha_);
       to_correct_ = false;
-      scores_.wait();  // it may be making the loop
+      if (scores_.valid()) scores_.wait();  // it may be making the loop
       prepared_.make_correction_loop(*prepared_.now_);
       to_kernel_order(prepared_.order(), vectors_.x.size(), vectors_.residual.vector(),
                       vectors_.source.data(), prepared_.stream_);
@@ -233,13 +252,18 @@ class PreparedGraph {
     PreparedGraph& prepared_;
     SolveVectors<T>& vectors_;
     double alpha_;
+    bool apart_;  ///< There are enough nodes for work beside the device's.
+    static constexpr std::size_t worth_a_thread = 1 << 18;
+    Event x_is_there_{cudaEventDisableTiming};
     bool x_is_current_ = false;
+    bool x_is_fetched_ = false;
     bool to_correct_ = false;      ///< Next.
     std::vector<double> changes_;  ///< Of all iterations so far.
     std::uint32_t change_at_ = 0;  ///< Iterations, with a kernel that is coming.
     FloatIterations floats_;       ///< Mixed.
     double residual_ = 0;
-    std::future<Array<double>> scores_;
+    std::future<Array<double>> scores_;  ///< Memory for them, until something is fetched.
+    Array<double> fetched_;
   };
 
   /// A kernel, and the loops around it.

@@ -224,23 +224,5 @@ TEST_CASE("the CPU engine uses a matrix's memory again if nobody else has it: th
   }
 }
 
-TEST_CASE("mixed precision makes no correction where floats reach the tolerance") {
-  if (tested_engines() != "cpu") return;
-  const TransitionMatrix matrix = make_transition_matrix(
-      generate_graph({.kind = GraphKind::rmat, .nodes = 1 << 14, .links = 1 << 18}));
-  const auto solve = [&](Precision precision, double tolerance) {
-    return CpuEngine(matrix, {.precision = precision}).solve({}, {.tolerance = tolerance});
-  };
-  for (const double tolerance : {1e-3, 1e-6}) {
-    CAPTURE(tolerance);
-    const Solution mixed = solve(Precision::mixed, tolerance);
-    CHECK(mixed.converged);
-    CHECK(mixed.scores == solve(Precision::float32, tolerance).scores);
-  }
-  const Solution mixed = solve(Precision::mixed, 1e-11);
-  CHECK(mixed.converged);
-  CHECK_FALSE(solve(Precision::float32, 1e-11).converged);
-}
-
 TEST_SUITE_END();
 }  // namespace pagerank::tests

@@ -6,8 +6,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <sstream>
+#include <utility>
 
+#include "core/convergence.hpp"
 #include "core/cpu_engine.hpp"
 #include "core/graph_generator.hpp"
 #include "core/reference.hpp"
@@ -224,6 +227,63 @@ TEST_CASE("an engine solves again and again, and gives the same bits each time")
       CHECK(same->scores == first.scores);
       CHECK(same->changes == first.changes);
       CHECK(same->error_bound == first.error_bound);
+    }
+  }
+}
+
+TEST_CASE("mixed precision makes no correction where floats reach the tolerance") {
+  const TransitionMatrix matrix = make_transition_matrix(
+      generate_graph({.kind = GraphKind::rmat, .nodes = 1 << 14, .links = 1 << 18}));
+  const std::vector<std::string> kernels = tested_engines() == "cpu"
+                                               ? std::vector<std::string>{"cpu"}
+                                               : std::vector<std::string>{"balanced", "blocked"};
+  for (const std::string& kernel : kernels) {
+    CAPTURE(kernel);
+    const auto solve = [&](Precision precision, double tolerance) -> Solution {
+      if (kernel == "cpu") {
+        return CpuEngine(matrix, {.precision = precision}).solve({}, {.tolerance = tolerance});
+      }
+      gpu::Engine engine(matrix, {.kernel = kernel, .precision = precision});
+      return engine.solve({}, {.tolerance = tolerance});
+    };
+    for (const double tolerance : {1e-3, 1e-6}) {
+      CAPTURE(tolerance);
+      const Solution mixed = solve(Precision::mixed, tolerance);
+      CHECK(mixed.converged);
+      CHECK(mixed.scores == solve(Precision::float32, tolerance).scores);
+    }
+    const Solution mixed = solve(Precision::mixed, 1e-11);
+    CHECK(mixed.converged);
+    CHECK_FALSE(solve(Precision::float32, 1e-11).converged);
+  }
+}
+
+TEST_CASE("the bound is that of the scores that are returned, also where it took several tries") {
+  // Enough nodes for scores to be fetched while they are certified.
+  const TransitionMatrix matrix = make_transition_matrix(
+      generate_graph({.kind = GraphKind::citation, .nodes = 1 << 19, .links = 1 << 21}));
+  const Problem problem;
+  const std::vector<std::pair<Precision, double>> cases = {
+      {Precision::float32, 1e-6}, {Precision::float32, 1e-9},  {Precision::mixed, 1e-6},
+      {Precision::mixed, 1e-11},  {Precision::float64, 1e-11}, {Precision::float64, 1e-17}};
+  for (const auto& each : cases) {
+    const Precision precision = each.first;
+    const double tolerance = each.second;
+    for (const std::uint32_t most : {3U, 1000U}) {
+      CAPTURE(static_cast<int>(precision));
+      CAPTURE(tolerance);
+      CAPTURE(most);
+      const auto engine = [&]() -> std::unique_ptr<Engine> {
+        if (tested_engines() == "cpu") {
+          return std::make_unique<CpuEngine>(matrix, CpuEngineOptions{.precision = precision});
+        }
+        return std::make_unique<gpu::Engine>(matrix, gpu::EngineOptions{.precision = precision});
+      }();
+      const Solution solution =
+          engine->solve(problem, {.tolerance = tolerance, .max_iterations = most});
+      const double bound =
+          error_from_residual(problem.alpha, residual_l1(matrix, problem, solution.scores));
+      CHECK(solution.error_bound == doctest::Approx(bound).epsilon(1e-3));
     }
   }
 }
