@@ -68,10 +68,12 @@ class DeviceBuffer {
     // for the default one.
     PAGERANK_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
   }
-  [[nodiscard]] std::vector<T> download() const {
-    std::vector<T> host(size_);
-    if (size_ == 0) return host;
-    PAGERANK_CUDA(cudaMemcpy(host.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
+  [[nodiscard]] std::vector<T> download() const { return download(size_); }
+  /// The first so many.
+  [[nodiscard]] std::vector<T> download(std::size_t count) const {
+    std::vector<T> host(count);
+    if (count == 0) return host;
+    PAGERANK_CUDA(cudaMemcpy(host.data(), data_, count * sizeof(T), cudaMemcpyDeviceToHost));
     return host;
   }
 

@@ -97,15 +97,15 @@ class DeviceReader::Impl {
     EdgeList edges;
     edges.node_count = static_cast<NodeId>(nodes_);
     edges.undirected = shape_.symmetric;
-    const std::vector<std::uint64_t> places = entries_.places.download();
+    // (The arrays may have room for more.)
+    const std::vector<std::uint64_t> places = entries_.places.download(entries_.count);
     for (std::uint64_t e = 0; e < entries_.count; ++e) {
       edges.add_entry(source_index, static_cast<NodeId>(places[e] >> 32),
                       static_cast<NodeId>(places[e]));
     }
-    const std::vector<double> weights = entries_.weights.download();
-    if (!weights.empty()) {
-      edges.weights.assign(weights.begin(),
-                           weights.begin() + static_cast<std::ptrdiff_t>(entries_.count));
+    if (shape_.format.weights != EntryFormat::Weights::none) {
+      const std::vector<double> weights = entries_.weights.download(entries_.count);
+      edges.weights.assign(weights.begin(), weights.end());
     }
     return edges;
   }

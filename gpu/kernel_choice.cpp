@@ -201,7 +201,7 @@ constexpr double bytes_per_second = 2.6e12;  // of what `balanced` moves
 constexpr double blocked_bytes_per_second = 2.4e12;
 /// The first pass waits for memory, the second for L2.
 constexpr double blocked_share_of_memory = 0.5;
-/// Of an iteration, whatever the graph.
+/// Of an iteration, fitted to graphs of 2^18 nodes and more.
 constexpr double launches_of_balanced = 24.5e-6, launches_of_blocked = 19e-6;
 
 /// So many links are on their way for nearly as long as what can be done meanwhile takes.

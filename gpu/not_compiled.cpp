@@ -2,6 +2,7 @@
 #include "gpu/device_reader.hpp"
 #include "gpu/page_lock.hpp"
 #include "gpu/pagerank.hpp"
+#include "gpu/process.hpp"
 
 namespace pagerank::gpu {
 
@@ -16,6 +17,7 @@ std::string unavailable_reason(int) {
   return NotCompiled().what();
 }
 void create_context(int, bool) noexcept {}
+void release_kept_memory() {}
 std::vector<Device> devices() {
   return {};
 }

@@ -12,6 +12,7 @@
 #include "core/parallel.hpp"
 #include "core/thread_team.hpp"
 #include "gpu/cuda_handles.cuh"
+#include "gpu/process.hpp"
 
 namespace pagerank::gpu {
 namespace {
@@ -83,7 +84,7 @@ struct RingParts {
   /// Of at least so many bytes each.
   void lock_buffers(std::size_t bytes) {
     if (buffer_bytes >= bytes) return;
-    buffer_bytes = 0;  // locking may fail
+    buffer_bytes = 0;  // there may be no memory
     buffers = {};
     buffers = PinnedArray<std::byte>(static_cast<std::size_t>(threads) * 2 * bytes, threads,
                                      PageLock::Need::wished);
@@ -91,7 +92,7 @@ struct RingParts {
   }
   int threads;
   ThreadTeam team;
-  std::size_t buffer_bytes = 0;  ///< 0 until they are locked.
+  std::size_t buffer_bytes = 0;  ///< 0 until there are any.
   PinnedArray<std::byte> buffers;
 };
 
@@ -113,6 +114,10 @@ class SpareParts {
     const auto worth = [](const RingParts& of) { return std::pair(of.threads, of.buffer_bytes); };
     if (!parts_ || worth(*parts_) < worth(*parts)) std::swap(parts_, parts);
   }
+  void free() {
+    const std::scoped_lock lock(mutex_);
+    parts_.reset();
+  }
 
  private:
   std::mutex mutex_;
@@ -126,6 +131,10 @@ SpareParts& spare_parts() {
 }
 
 }  // namespace
+
+void release_kept_memory() {
+  spare_parts().free();
+}
 
 /// The threads, and from the first copy on their lanes.
 struct TransferRing::Crew {

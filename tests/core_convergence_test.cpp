@@ -4,9 +4,11 @@
 #include <limits>
 #include <random>
 #include <stdexcept>
+#include <vector>
 
 #include "core/compensated_sum.hpp"
 #include "core/convergence.hpp"
+#include "core/mixed_precision.hpp"
 #include "core/reference.hpp"
 #include "tests/support.hpp"
 
@@ -183,6 +185,34 @@ TEST_CASE("a compensated sum has the same bits with and without a branch") {
   small += 1;
   for (int i = 0; i < 1 << 20; ++i) small += 0x1p-60;
   CHECK(small.value() == 1 + 0x1p-40);
+}
+
+TEST_CASE("floats are asked for a tolerance that they reach, and else as far as they are sure") {
+  const FloatIterations of_ranks;
+  CHECK(of_ranks.aim(1e-3) == 1e-3);
+  CHECK(of_ranks.aim(0x1p-23) == 0x1p-23);
+  CHECK(of_ranks.aim(0x1p-24) == 0x1p-18);
+  // A correction's change is small against it only as floats are against 1.
+  const FloatIterations correction = FloatIterations::of_correction(1e-5, 0.9);
+  CHECK(correction.of_correction());
+  CHECK(correction.aim(1e-12) == doctest::Approx(0x1p-18 * 1e-4));
+  CHECK(correction.aim(1e-3) == 1e-3);
+  CHECK(correction.aim(0x1p-23) == 0x1p-23);
+}
+
+TEST_CASE("floats are spent when they have done what they can, or do no more") {
+  const FloatIterations iterations;
+  const auto spent = [&](std::vector<double> changes, double target) {
+    return iterations.spent(changes, target);
+  };
+  CHECK_FALSE(spent({1e-2, 1e-3}, 1e-12));
+  CHECK(spent({1e-2, 1e-6}, 1e-12));
+  CHECK_FALSE(spent({1e-2, 1e-6}, 1e-6));  // that is all that was asked for
+  CHECK_FALSE(spent({1e-2, 1e-6}, 2e-7));  // and that is within reach
+  const std::vector<double> circling = {3e-7, 4e-7, 3e-7, 4e-7, 3e-7, 4e-7, 3e-7, 4e-7};
+  CHECK(spent(circling, 2e-7));
+  CHECK_FALSE(spent({circling.begin() + 1, circling.end()}, 2e-7));  // not for long enough
+  CHECK_FALSE(spent({8e-7, 7e-7, 6e-7, 5e-7, 4.5e-7, 4e-7, 3.5e-7, 3e-7}, 2e-7));
 }
 
 TEST_SUITE_END();

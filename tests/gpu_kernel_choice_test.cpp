@@ -136,6 +136,164 @@ TEST_CASE("nodes without links cost blocked nothing") {
   CHECK(cost_of_balanced(half_linked, 4).iteration == cost_of_balanced(all_linked, 4).iteration);
 }
 
+TEST_CASE("the model's iterations are those that were measured, within a quarter") {
+  struct Measured {
+    const char* graph;
+    GraphShape shape;
+    double balanced, blocked;  // ms, of docs/measurements/h100-kernel-change-1e-6.csv
+  };
+  const Measured graphs[] = {
+      {"citation:18x16",
+       {.nodes = 262144,
+        .links = 4194304,
+        .sectors_per_link = 0.971,
+        .runs_per_link = 0.186,
+        .isolated = 0},
+       0.0549,
+       0.0283},
+      {"citation:19x16:scramble",
+       {.nodes = 524288,
+        .links = 8388608,
+        .sectors_per_link = 0.99,
+        .runs_per_link = 0.372,
+        .isolated = 0},
+       0.0913,
+       0.0376},
+      {"citation:20x16",
+       {.nodes = 1048576,
+        .links = 16777216,
+        .sectors_per_link = 0.991,
+        .runs_per_link = 0.464,
+        .isolated = 0},
+       0.164,
+       0.0721},
+      {"citation:21x8",
+       {.nodes = 2097152,
+        .links = 16777216,
+        .sectors_per_link = 0.997,
+        .runs_per_link = 0.74,
+        .isolated = 0},
+       0.171,
+       0.0998},
+      {"citation:22x16:scramble",
+       {.nodes = 4194304,
+        .links = 67108864,
+        .sectors_per_link = 1,
+        .runs_per_link = 0.837,
+        .isolated = 0},
+       0.609,
+       0.355},
+      {"preferential:21x16",
+       {.nodes = 2097152,
+        .links = 33554432,
+        .sectors_per_link = 0.997,
+        .runs_per_link = 0.535,
+        .isolated = 0},
+       0.315,
+       0.143},
+      {"small-world:20x16:scramble",
+       {.nodes = 1048576,
+        .links = 16777216,
+        .sectors_per_link = 0.686,
+        .runs_per_link = 0.522,
+        .isolated = 0},
+       0.119,
+       0.0684},
+      {"communities:20x16",
+       {.nodes = 1048576,
+        .links = 16777216,
+        .sectors_per_link = 0.232,
+        .runs_per_link = 0.244,
+        .isolated = 0},
+       0.0691,
+       0.0547},
+      {"traps:20x32:scramble",
+       {.nodes = 1048576,
+        .links = 33554432,
+        .sectors_per_link = 0.994,
+        .runs_per_link = 0.472,
+        .isolated = 0},
+       0.302,
+       0.121},
+      {"web:21x8",
+       {.nodes = 2097152,
+        .links = 16777216,
+        .sectors_per_link = 0.453,
+        .runs_per_link = 0.251,
+        .isolated = 0},
+       0.103,
+       0.0739},
+      {"uniform:20x16",
+       {.nodes = 1048576,
+        .links = 16777216,
+        .sectors_per_link = 0.997,
+        .runs_per_link = 0.687,
+        .isolated = 0},
+       0.156,
+       0.0878},
+      {"uniform:23x8",
+       {.nodes = 8388608,
+        .links = 67108864,
+        .sectors_per_link = 1,
+        .runs_per_link = 0.972,
+        .isolated = 0},
+       0.813,
+       0.412},
+      {"power-law:22x16",
+       {.nodes = 4194304,
+        .links = 67108864,
+        .sectors_per_link = 0.817,
+        .runs_per_link = 0.267,
+        .isolated = 0},
+       0.5,
+       0.232},
+      {"rmat:18x16",
+       {.nodes = 262144,
+        .links = 4194304,
+        .sectors_per_link = 0.76,
+        .runs_per_link = 0.126,
+        .isolated = 0.022},
+       0.0455,
+       0.0284},
+  };
+  for (const Measured& each : graphs) {
+    CAPTURE(each.graph);
+    CHECK(cost_of_balanced(each.shape, 4).iteration * 1e3 ==
+          doctest::Approx(each.balanced).epsilon(0.2));
+    CHECK(cost_of_blocked(each.shape, 4).iteration * 1e3 ==
+          doctest::Approx(each.blocked).epsilon(0.25));
+  }
+}
+
+TEST_CASE("what is prepared late takes longer, less where some of it was done before") {
+  for (const GraphShape& shape :
+       {GraphShape{.nodes = 1 << 20, .links = 1 << 24, .runs_per_link = 0.5},
+        GraphShape{.nodes = 1 << 22, .links = 1 << 26, .runs_per_link = 0.9},
+        GraphShape{.nodes = 1 << 22, .links = 1 << 25, .runs_per_link = 0.1}}) {
+    CAPTURE(shape.links);
+    const double at_once = cost_of_blocked(shape, 4).prepare;
+    const double held = cost_of_held_blocked(shape, 4).prepare;
+    CHECK(at_once < held);
+    CHECK(held < cost_of_late_blocked(shape, 4).prepare);
+    CHECK(held < 2 * at_once);
+    CHECK(cost_of_held_blocked(shape, 4).iteration == cost_of_blocked(shape, 4).iteration);
+  }
+}
+
+TEST_CASE("what can be done early is, of graphs whose links are long on their way") {
+  const ExpectedWork slow{.alpha = 0.99, .tolerance = 1e-8};
+  for (const int scale : {18, 20}) {
+    const TransitionMatrix matrix =
+        make_transition_matrix(generate_graph({.kind = GraphKind::citation,
+                                               .nodes = std::uint64_t{1} << scale,
+                                               .links = EdgeIndex{16} << scale}));
+    const KernelChoice choice = choose_kernel(matrix, Precision::mixed, slow);
+    REQUIRE(choice.doubtful());
+    CHECK(choice.early == (scale == 20));
+    CHECK(choice.beside > 0);
+  }
+}
+
 TEST_CASE("faster memory helps where x is in memory, and so balanced more than blocked") {
   const double faster = 1.5 * h100_memory_bandwidth;
   const GraphShape in_l2{.nodes = 1 << 20, .links = 1 << 24},
