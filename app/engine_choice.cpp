@@ -13,7 +13,8 @@
 namespace pagerank::app {
 namespace {
 
-/// On fewer links the CPU engine's iterations in double are the faster ones (docs/performance.md).
+/// On fewer links the CPU engine's iterations in double are the faster ones
+/// (docs/performance-cpu.md).
 constexpr EdgeIndex mixed_links_on_cpu = 1 << 20;
 
 Precision cpu_precision(const Options& options, const TransitionMatrix& matrix) {

@@ -96,8 +96,9 @@ CpuLayout InLinkSums::choose(double iterations, const BlockedSizes& sizes) const
   const std::size_t value_bytes = narrow_ ? sizeof(float) : sizeof(double);
   const Shape shape = sample_shape(links_, value_bytes, window_nodes(sizes, narrow_));
   const auto width = static_cast<double>(value_bytes);
-  // Nanoseconds of a core a link, measured on a Zen 4, a Zen 5 and a Xeon (docs/performance.md):
-  // rows of no predictable length, lines, rows; links and runs; and two passes that sort runs.
+  // Nanoseconds of a core a link, measured on a Zen 4, a Zen 5 and a Xeon
+  // (docs/performance-cpu.md): rows of no predictable length, lines, rows; links and runs; and two
+  // passes that sort runs.
   const double plain = 1.2 + shape.lines_per_link * line_cost(nodes * width) +
                        1.5 * nodes / static_cast<double>(links);
   const double blocked = 0.55 + shape.runs_per_link * 0.12 * width;
