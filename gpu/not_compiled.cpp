@@ -11,7 +11,7 @@ class Engine::Impl {};
 PageLock::PageLock(std::span<std::byte>, Need) {
   throw NotCompiled();
 }
-PageLock::~PageLock() = default;
+void PageLock::unlock() noexcept {}
 
 std::string unavailable_reason(int) {
   return NotCompiled().what();

@@ -17,8 +17,8 @@ PageLock::PageLock(std::span<std::byte> memory, Need need) {
   }
 }
 
-PageLock::~PageLock() {
-  if (locked()) cudaHostUnregister(memory_.data());
+void PageLock::unlock() noexcept {
+  cudaHostUnregister(memory_.data());
 }
 
 }  // namespace pagerank::gpu

@@ -23,7 +23,9 @@ class PageLock {
     swap(other);
     return *this;
   }
-  ~PageLock();
+  ~PageLock() {
+    if (locked()) unlock();
+  }
 
   [[nodiscard]] bool locked() const { return !memory_.empty(); }
 
@@ -32,6 +34,7 @@ class PageLock {
   static inline std::atomic<bool> refused = false;
 
  private:
+  void unlock() noexcept;
   void swap(PageLock& other) noexcept { std::swap(memory_, other.memory_); }
 
   std::span<std::byte> memory_;  ///< Empty: nothing is locked.

@@ -129,13 +129,14 @@ std::span<char> LineBlocks::take_lines(std::span<char> buffer) {
 char LineBlocks::require_may_be_long(std::span<const char> part, bool goes_on) const {
   const std::string_view line(part.data(), part.size());
   const auto refuse = [&](ParseFault fault, std::string detail) {
-    LineFault long_line{1, fault, std::move(detail)};
-    if (goes_on) throw long_line;  // for its first character is far from what is here
-    // Without its last character, which may be cut in two: up to four bytes from 0x80 on.
-    std::size_t whole = line.size();
-    for (int i = 0; i < 3 && (line[whole - 1] & 0xc0) == 0x80; ++i) --whole;
-    if ((line[whole - 1] & 0xc0) == 0xc0) --whole;
-    throw binary_data_in(line.substr(0, whole)).value_or(std::move(long_line));
+    std::size_t whole = 0;  // of what goes on nothing: it is far from where the line begins
+    if (!goes_on) {
+      // Without its last character, which may be cut in two: up to four bytes from 0x80 on.
+      whole = line.size();
+      for (int i = 0; i < 3 && (line[whole - 1] & 0xc0) == 0x80; ++i) --whole;
+      if ((line[whole - 1] & 0xc0) == 0xc0) --whole;
+    }
+    throw binary_data_in(line.substr(0, whole)).value_or(LineFault{1, fault, std::move(detail)});
   };
   if (first_line_ && rules_.has_banner) refuse(ParseFault::bad_banner, "found " + quoted(line));
   const auto first = std::find_if_not(line.begin(), line.end(), is_blank);

@@ -220,7 +220,8 @@ TEST_CASE_TEMPLATE("a line is too long wherever in it the first number stands", 
     const std::string before(blanks, ' ');
     for (const std::string& text :
          {header + "5 5 2\n" + before + "1 2\n3 4\n", header + "5 5 2\n1 2\n" + before + "3 4",
-          header + "5 5 2\n1 2\n" + before + "x\001 4\n", header + before + "5 5 1\n1 2\n",
+          header + "5 5 2\n1 2\n" + before + "x\001 4\n", header + "5 5 2\n1 2\n" + before + "\x80",
+          header + before + "5 5 1\n1 2\n",
           header + before + "%\n5 5 1\n" + before + "\n" + before + "% 7\n1 2\n" + before}) {
       BothReaders<Readers> readers(text);
       if (text.ends_with("3 4\n") || text.ends_with("3 4")) {
