@@ -16,7 +16,7 @@ namespace pagerank::gpu {
 /// other, converting the elements on the way. All travel in one stream: in as many as there are
 /// threads, each buffer would wait some microseconds for its turn. Page-locked memory travels
 /// several times faster than other memory, but page-locking a whole graph would take longer than
-/// that saves.
+/// that saves. (Where the system locks no pages the buffers are ordinary memory.)
 class TransferRing {
  public:
   /// `threads`: 0 for as many as OpenMP offers. Buffers are made when the first array that is

@@ -47,8 +47,7 @@ po::options_description visible_options() {
       ("precision", text("P", "float"), "float or double; solve: also mixed")  //
       ("kernel", po::value<std::vector<std::string>>()->value_name("NAME"),
        "only this kernel or reduction; solve: also auto, cpu, cpu:plain and cpu:blocked (its "
-       "layouts; "
-       "cpu alone: the one it chooses); may be repeated")                                   //
+       "layouts; cpu alone: the one it chooses); may be repeated")                          //
       ("seconds", real("T", 0.3, "0.3"), "measured time of each row")                       //
       ("alpha", real("A", 0.85, "0.85"), "damping factor of solve")                         //
       ("tolerance", real("T", 1e-6, "1e-6"), "certified tolerance of solve")                //
