@@ -1,11 +1,10 @@
 #include "gpu/device_graph.cuh"
 
-#include <bit>
-#include <limits>
 #include <utility>
 
 #include "gpu/cuda_handles.cuh"
 #include "gpu/device_sampler.cuh"
+#include "gpu/node_arrays.cuh"
 
 namespace pagerank::gpu {
 namespace {
@@ -32,54 +31,6 @@ void narrow_values(const DeviceBuffer<double>& from, DeviceBuffer<T>& to) {
   narrow<<<blocks_for(to.size(), block_size), block_size, 0, stream>>>(from.data(), to.size(),
                                                                        to.data());
   PAGERANK_CUDA_LAUNCHED(narrow);
-  stream.wait();
-}
-
-/// The out-weights, which are whole (see TransitionMatrix), of their inverse: in the low bits of
-/// what is rounded to a whole number by adding 2^52, and so is nothing of infinity.
-void whole_out_weights(std::span<const double> inverse, std::uint32_t* out_weight) {
-  for (std::size_t i = 0; i < inverse.size(); ++i) {
-    out_weight[i] =
-        static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(1 / inverse[i] + 0x1p52));
-  }
-}
-
-__global__ void widen_offsets(const std::uint32_t* from, std::uint64_t count, EdgeIndex* to) {
-  const std::uint64_t i = global_thread_index();
-  if (i < count) to[i] = from[i];
-}
-
-__global__ void invert_whole(const std::uint32_t* out_weight, std::uint64_t count,
-                             double* inverse) {
-  const std::uint64_t i = global_thread_index();
-  if (i < count) inverse[i] = out_weight[i] == 0 ? 0.0 : 1 / static_cast<double>(out_weight[i]);
-}
-
-/// Uploads what a graph has of each node, 32 bits a number where they suffice: the device makes of
-/// them what the host has, bit for bit. They arrive in the place of the links, which come later.
-void upload_node_arrays(const TransitionMatrix& matrix, DeviceTransitionMatrix& uploaded,
-                        TransferRing& ring) {
-  const std::span inverse(matrix.inverse_out_weight);
-  const std::span offsets(matrix.in_links.row_offsets);
-  const EdgeIndex links = matrix.link_count();
-  if (links < offsets.size() || links > std::numeric_limits<std::uint32_t>::max()) {
-    ring.copy(inverse, uploaded.inverse_out_weight.data());
-    ring.copy(offsets, uploaded.row_offsets.data());
-    return;
-  }
-  static_assert(sizeof(NodeId) == sizeof(std::uint32_t));
-  std::uint32_t* const narrow = uploaded.column_indices.data();
-  constexpr unsigned block_size = 256;
-  const Stream stream;
-  ring.copy(inverse, narrow, {}, whole_out_weights);
-  invert_whole<<<blocks_for(inverse.size(), block_size), block_size, 0, stream>>>(
-      narrow, inverse.size(), uploaded.inverse_out_weight.data());
-  PAGERANK_CUDA_LAUNCHED(invert_whole);
-  stream.wait();
-  ring.copy(offsets, narrow);
-  widen_offsets<<<blocks_for(offsets.size(), block_size), block_size, 0, stream>>>(
-      narrow, offsets.size(), uploaded.row_offsets.data());
-  PAGERANK_CUDA_LAUNCHED(widen_offsets);
   stream.wait();
 }
 
@@ -138,9 +89,10 @@ DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, 
   if (!matrix.dangling.empty()) uploaded->first_dangling = matrix.dangling.front();
   uploaded->distinct_links = matrix.distinct_links;
   ring.expect(bytes(matrix));
-  upload_node_arrays(matrix, *uploaded, ring);
-
   const EdgeIndex links = link_count();
+  const bool beside = links >= stretch && NodeArraysBesideLinks::can_travel(matrix, ring);
+  if (!beside) upload_node_arrays(matrix, *uploaded, ring);
+
   const std::span columns(matrix.in_links.column_indices);
   const std::span values(matrix.in_links.values);
   if (links < stretch || links == 0) {
@@ -151,29 +103,38 @@ DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, 
   }
   arrivals_ = std::make_unique<LinkArrivals>(links, stretch);
   columns_arrived_ = std::make_unique<LinkArrivals>(links, links);
+  const auto node_arrays =
+      beside ? std::make_shared<NodeArraysBesideLinks>(matrix, *uploaded) : nullptr;
   int device = 0;
   PAGERANK_CUDA(cudaGetDevice(&device));
-  const auto upload_links = [this, &ring, uploaded, columns, values, links, device] {
+  const auto upload_links = [this, &ring, uploaded, node_arrays, columns, values, links, device] {
     PAGERANK_CUDA(cudaSetDevice(device));
     const auto arrived = [this](EdgeIndex begin, EdgeIndex end) { arrivals_->arrived(begin, end); };
     const bool weighted = !values.empty();
-    ring.copy(columns, uploaded->column_indices.data(),
-              weighted ? TransferRing::Arrived() : TransferRing::Arrived(arrived));
+    const TransferRing::Arrived column_arrived = weighted ? TransferRing::Arrived() : arrived;
+    NodeId* const to = uploaded->column_indices.data();
+    if (node_arrays) {
+      node_arrays->send(ring, ring.shipment(columns, to, column_arrived));
+    } else {
+      ring.copy(columns, to, column_arrived);
+    }
     columns_arrived_->arrived(0, links);
     if (!weighted) return;
     ring.copy(values, uploaded->values.data());
     narrow_values(uploaded->values, values_);
     arrived(0, links);
   };
-  uploaded_ = std::async(std::launch::async, [this, upload_links] {
+  uploaded_ = std::async(std::launch::async, [this, upload_links, node_arrays] {
     try {
       upload_links();
     } catch (...) {
       arrivals_->failed(std::current_exception());
       columns_arrived_->failed(std::current_exception());
+      if (node_arrays) node_arrays->failed(std::current_exception());
       throw;
     }
   });
+  if (node_arrays) node_arrays->widen();
 }
 
 template <class T>

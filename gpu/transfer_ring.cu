@@ -20,8 +20,8 @@ namespace {
 /// What travels at once: calls of the driver take longer than less, and with more a thread has
 /// nothing to do for long at the beginning and the end.
 constexpr std::size_t least_piece = std::size_t{256} << 10, most_piece = std::size_t{2} << 20;
-/// More threads than this wait for the bus.
-constexpr int most_threads = 8;
+/// More threads than this wait for the bus, even while they convert what a graph has of each node.
+constexpr int most_threads = 12;
 /// Making the first ring takes longer than copying less than this from ordinary memory.
 constexpr std::size_t least_bytes = std::size_t{8} << 20;
 /// What goes through a ring that is there already.
@@ -50,8 +50,10 @@ void copy_from_ordinary_memory(std::span<const T> from, T* to) {
 /// A thread's pair of buffers.
 class TransferRing::Lane {
  public:
-  Lane(std::byte* memory, std::size_t buffer_bytes, cudaStream_t stream)
-      : memory_(memory), buffer_bytes_(buffer_bytes), stream_(stream) {}
+  Lane(std::size_t number, std::byte* memory, std::size_t buffer_bytes, cudaStream_t stream)
+      : number_(number), memory_(memory), buffer_bytes_(buffer_bytes), stream_(stream) {}
+
+  [[nodiscard]] std::size_t number() const { return number_; }
 
   /// The buffer whose turn it is, its last copy made.
   [[nodiscard]] std::byte* take(std::size_t turn) {
@@ -69,6 +71,7 @@ class TransferRing::Lane {
   }
 
  private:
+  std::size_t number_;
   std::byte* memory_;
   std::size_t buffer_bytes_;
   cudaStream_t stream_;
@@ -153,9 +156,9 @@ struct TransferRing::Crew {
     parts->lock_buffers(bytes);
     if (!stream) stream.emplace();
     const std::size_t each = parts->buffer_bytes;
-    for (int lane = 0; lane < size; ++lane) {
-      std::byte* const memory = parts->buffers.data() + static_cast<std::size_t>(lane) * 2 * each;
-      lanes.push_back(std::make_unique<Lane>(memory, each, *stream));
+    for (std::size_t lane = 0; lane < static_cast<std::size_t>(size); ++lane) {
+      std::byte* const memory = parts->buffers.data() + lane * 2 * each;
+      lanes.push_back(std::make_unique<Lane>(lane, memory, each, *stream));
     }
   }
 
@@ -194,14 +197,13 @@ std::size_t TransferRing::piece_bytes(std::size_t bytes) const {
 }
 
 template <class Body>
-void TransferRing::run_lanes(std::size_t pieces, std::size_t piece_size, const Body& body) {
+void TransferRing::run_lanes(std::size_t most, std::size_t buffer_bytes, const Body& body) {
   int device = 0;
   PAGERANK_CUDA(cudaGetDevice(&device));
-  crew().make_lanes(std::max(piece_size, piece_bytes(expected_)));
-  std::atomic<std::size_t> next_piece = 0;
-  crew().parts->team.for_each(std::min(crew().lanes.size(), pieces), [&](std::size_t index) {
+  crew().make_lanes(std::max(buffer_bytes, piece_bytes(expected_)));
+  crew().parts->team.for_each(std::min(crew().lanes.size(), most), [&](std::size_t index) {
     PAGERANK_CUDA(cudaSetDevice(device));
-    body(*crew().lanes[index], [&] { return std::min(next_piece++, pieces); });
+    body(*crew().lanes[index]);
   });
   ready_ = true;
 }
@@ -234,30 +236,102 @@ void TransferRing::copy(std::span<const From> from, To* to, const Arrived& arriv
     if (arrived) arrived(0, from.size());
     return;
   }
-  const std::size_t size = piece_bytes(from.size() * sizeof(To)), piece = size / sizeof(To);
-  const std::size_t pieces = (from.size() + piece - 1) / piece;
-  run_lanes(pieces, size, [&](Lane& lane, const auto& next) {
-    std::array<std::span<const From>, 2> sources;  // of the buffers that are under way
+  const Shipment all = shipment(from, to, arrived, convert);
+  send(std::span(&all, 1));
+}
+
+template <class To, class From>
+TransferRing::Shipment TransferRing::shipment(std::span<const From> from, To* to, Arrived arrived,
+                                              Convert<To, From> convert) const {
+  if (convert == nullptr) convert = convert_elements<To, From>;
+  const std::size_t bytes = piece_bytes(from.size() * sizeof(To)), piece = bytes / sizeof(To);
+  const auto source = [from, piece](std::size_t p) {
+    return from.subspan(p * piece, std::min(piece, from.size() - p * piece));
+  };
+  Shipment all{.pieces = (from.size() + piece - 1) / piece, .buffer_bytes = bytes};
+  all.load = [=](std::size_t p, std::byte* buffer) -> Shipment::Load {
+    convert(source(p), reinterpret_cast<To*>(buffer));
+    return {to + p * piece, source(p).size() * sizeof(To)};
+  };
+  if (arrived) {
+    all.arrived = [=](std::size_t p) { arrived(p * piece, p * piece + source(p).size()); };
+  }
+  return all;
+}
+
+/// What lanes take their pieces from.
+class TransferRing::Shipping {
+ public:
+  explicit Shipping(std::span<const Shipment> shipments)
+      : shipments_(shipments), taken_(shipments.size()) {}
+
+  /// All pieces that are left, of a lane's own choice of shipments first.
+  void carry(Lane& lane) {
+    std::array<Piece, 2> under_way;  // in the buffers
     const auto has_arrived = [&](std::size_t turn) {
-      std::span<const From>& source = sources[turn % 2];
-      if (source.empty()) return;
-      const auto begin = static_cast<std::size_t>(source.data() - from.data());
-      if (arrived) arrived(begin, begin + source.size());
-      source = {};
+      const Piece piece = std::exchange(under_way[turn % 2], {});
+      if (piece.of != nullptr && piece.of->arrived) piece.of->arrived(piece.number);
     };
     std::size_t turn = 0;
-    for (std::size_t p = next(); p < pieces; p = next(), ++turn) {
-      const std::size_t begin = p * piece;
-      auto* const buffer = reinterpret_cast<To*>(lane.take(turn));
+    const auto settle = [&] {
+      lane.wait();
       has_arrived(turn);
-      std::span<const From>& source = sources[turn % 2];
-      source = from.subspan(begin, std::min(piece, from.size() - begin));
-      convert(source, buffer);
-      lane.copy_async(to + begin, buffer, source.size() * sizeof(To), cudaMemcpyHostToDevice, turn);
+      has_arrived(turn + 1);
+    };
+    bool waited = false;
+    for (Piece piece = next(lane); piece.of != nullptr; piece = next(lane), ++turn) {
+      if (piece.number >= piece.of->first_to_wait && !std::exchange(waited, true)) {
+        settle();  // it may be what that waits for
+        piece.of->wait();
+      }
+      std::byte* const buffer = lane.take(turn);
+      has_arrived(turn);
+      const Shipment::Load load = piece.of->load(piece.number, buffer);
+      under_way[turn % 2] = piece;
+      lane.copy_async(load.to, buffer, load.bytes, cudaMemcpyHostToDevice, turn);
     }
-    lane.wait();
-    has_arrived(turn);
-    has_arrived(turn + 1);
+    settle();
+  }
+
+  /// Or who waits for what a lane carried would wait for ever.
+  void failed(const std::exception_ptr& error) const {
+    for (const Shipment& one : shipments_) {
+      if (one.failed) one.failed(error);
+    }
+  }
+
+ private:
+  struct Piece {
+    const Shipment* of = nullptr;  ///< Null: none is left.
+    std::size_t number = 0;
+  };
+  [[nodiscard]] Piece next(const Lane& lane) {
+    for (std::size_t i = 0; i < shipments_.size(); ++i) {
+      const std::size_t s = lane.number() % 2 == 0 ? i : shipments_.size() - 1 - i;
+      const std::size_t piece = taken_[s]++;
+      if (piece < shipments_[s].pieces) return {&shipments_[s], piece};
+    }
+    return {};
+  }
+
+  std::span<const Shipment> shipments_;
+  std::vector<std::atomic<std::size_t>> taken_;
+};
+
+void TransferRing::send(std::span<const Shipment> shipments) {
+  std::size_t pieces = 0, bytes = 0;
+  for (const Shipment& one : shipments) {
+    pieces += one.pieces;
+    bytes = std::max(bytes, one.buffer_bytes);
+  }
+  Shipping shipping(shipments);
+  run_lanes(pieces, bytes, [&](Lane& lane) {
+    try {
+      shipping.carry(lane);
+    } catch (...) {
+      shipping.failed(std::current_exception());
+      throw;
+    }
   });
 }
 
@@ -268,7 +342,8 @@ void TransferRing::fetch(const double* from, std::span<double> to) {
   }
   const std::size_t size = piece_bytes(to.size_bytes()), piece = size / sizeof(double);
   const std::size_t pieces = (to.size() + piece - 1) / piece;
-  run_lanes(pieces, size, [&](Lane& lane, const auto& next) {
+  std::atomic<std::size_t> taken = 0;
+  run_lanes(pieces, size, [&](Lane& lane) {
     std::array<std::span<double>, 2> targets;  // of the buffers that are under way
     const auto empty = [&](std::size_t turn) {
       const auto* const buffer = reinterpret_cast<const double*>(lane.take(turn));
@@ -277,7 +352,7 @@ void TransferRing::fetch(const double* from, std::span<double> to) {
       target = {};
     };
     std::size_t turn = 0;
-    for (std::size_t p = next(); p < pieces; p = next(), ++turn) {
+    for (std::size_t p = taken++; p < pieces; p = taken++, ++turn) {
       empty(turn);
       const std::size_t begin = p * piece;
       std::span<double>& target = targets[turn % 2];
@@ -290,17 +365,16 @@ void TransferRing::fetch(const double* from, std::span<double> to) {
   });
 }
 
-template void TransferRing::copy(std::span<const NodeId>, NodeId*, const Arrived&,
-                                 Convert<NodeId, NodeId>);
-template void TransferRing::copy(std::span<const EdgeIndex>, EdgeIndex*, const Arrived&,
-                                 Convert<EdgeIndex, EdgeIndex>);
-template void TransferRing::copy(std::span<const EdgeIndex>, std::uint32_t*, const Arrived&,
-                                 Convert<std::uint32_t, EdgeIndex>);
-template void TransferRing::copy(std::span<const double>, double*, const Arrived&,
-                                 Convert<double, double>);
-template void TransferRing::copy(std::span<const double>, float*, const Arrived&,
-                                 Convert<float, double>);
-template void TransferRing::copy(std::span<const double>, std::uint32_t*, const Arrived&,
-                                 Convert<std::uint32_t, double>);
+#define PAGERANK_COPY(From, To)                                                                    \
+  template void TransferRing::copy(std::span<const From>, To*, const Arrived&, Convert<To, From>); \
+  template TransferRing::Shipment TransferRing::shipment(std::span<const From>, To*, Arrived,      \
+                                                         Convert<To, From>) const
+PAGERANK_COPY(NodeId, NodeId);
+PAGERANK_COPY(EdgeIndex, EdgeIndex);
+PAGERANK_COPY(EdgeIndex, std::uint32_t);
+PAGERANK_COPY(double, double);
+PAGERANK_COPY(double, float);
+PAGERANK_COPY(double, std::uint32_t);
+#undef PAGERANK_COPY
 
 }  // namespace pagerank::gpu

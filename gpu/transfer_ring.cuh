@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,9 +21,26 @@ namespace pagerank::gpu {
 /// that saves. (Where the system locks no pages the buffers are ordinary memory.)
 class TransferRing {
  public:
+  /// An array that is to be copied, in pieces that several threads take.
+  struct Shipment {
+    struct Load {
+      void* to;  ///< On the device.
+      std::size_t bytes;
+    };
+    std::size_t pieces, buffer_bytes;
+    /// Fills a buffer with what is to travel of a piece.
+    std::function<Load(std::size_t piece, std::byte* buffer)> load = {};
+    std::function<void(std::size_t piece)> arrived = {};
+    /// Pieces from this one on are not loaded before wait() has returned, which only one of those
+    /// that are sent together may have. What it waits for is told of a failure, too.
+    std::size_t first_to_wait = std::numeric_limits<std::size_t>::max();
+    std::function<void()> wait = {};
+    std::function<void(const std::exception_ptr&)> failed = {};
+  };
+
   /// `threads`: 0 for as many as OpenMP offers. Buffers are made when the first array that is
   /// worth it comes. The process keeps their memory, which takes milliseconds to be page-locked (up
-  /// to 4 MiB a thread, of 8 at most), and the threads for the next ring, those of the ring that
+  /// to 4 MiB a thread, of 12 at most), and the threads for the next ring, those of the ring that
   /// has most of them. For one caller at a time, whatever thread that is.
   explicit TransferRing(int threads = 0);
   TransferRing(const TransferRing&) = delete;
@@ -46,6 +65,19 @@ class TransferRing {
   void copy(std::span<const From> from, To* to, const Arrived& arrived = {},
             Convert<To, From> convert = nullptr);
 
+  /// Whether an array of so many bytes goes through the ring: it is not worth it for all.
+  [[nodiscard]] bool worth_it(std::size_t bytes) const;
+
+  /// The same of an array that is worth it, to be sent.
+  template <class To, class From>
+  [[nodiscard]] Shipment shipment(std::span<const From> from, To* to, Arrived arrived = {},
+                                  Convert<To, From> convert = nullptr) const;
+
+  /// Copies several arrays side by side: half of the threads begin with the first of them, the
+  /// others with the last. What takes the host long, for it is converted, then travels beside what
+  /// waits for the bus.
+  void send(std::span<const Shipment> shipments);
+
   /// to[i] = from[i] for all of `to`, from the device, of which all earlier work on `from` is done.
   void fetch(const double* from, std::span<double> to);
 
@@ -62,17 +94,14 @@ class TransferRing {
 
  private:
   class Lane;
-
-  /// Whether an array of so many bytes goes through the ring.
-  [[nodiscard]] bool worth_it(std::size_t bytes) const;
+  class Shipping;
 
   /// What an array of so many bytes is copied in: enough pieces for all lanes to take part.
   [[nodiscard]] std::size_t piece_bytes(std::size_t bytes) const;
 
-  /// Has lanes run body(lane, next), several threads at once; next() is a piece of [0, pieces) that
-  /// no other has, or `pieces`. Buffers hold a piece of that size.
+  /// Has up to `most` lanes run body(lane), several threads at once. Buffers hold so many bytes.
   template <class Body>
-  void run_lanes(std::size_t pieces, std::size_t piece_size, const Body& body);
+  void run_lanes(std::size_t most, std::size_t buffer_bytes, const Body& body);
 
   struct Crew;
   [[nodiscard]] Crew& crew();
