@@ -34,13 +34,13 @@ std::vector<MatrixSampler::Row> DeviceSampler::rows_of(const std::vector<EdgeInd
   const std::uint64_t count = matrix_.row_offsets.size();
   return gather<Row>(memory_, stream_, links, [=] __device__(EdgeIndex link) {
     const std::uint64_t end = upper_bound(offsets, count, link);
-    return Row{offsets[end - 1], offsets[end]};
+    return Row{offsets[end - 1], offsets[end], static_cast<NodeId>(end - 1)};
   });
 }
 std::vector<MatrixSampler::Row> DeviceSampler::rows(const std::vector<NodeId>& nodes) const {
   const EdgeIndex* const offsets = matrix_.row_offsets.data();
   return gather<Row>(memory_, stream_, nodes, [=] __device__(NodeId node) {
-    return Row{offsets[node], offsets[std::uint64_t{node} + 1]};
+    return Row{offsets[node], offsets[std::uint64_t{node} + 1], node};
   });
 }
 std::vector<NodeId> DeviceSampler::columns(const std::vector<EdgeIndex>& links) const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -152,14 +153,58 @@ double sample_isolated(const MatrixSampler& matrix) {
   return static_cast<double>(isolated) / static_cast<double>(nodes.size());
 }
 
+/// Some links, evenly apart, and what is known of them.
+struct LinkSample {
+  explicit LinkSample(const MatrixSampler& matrix) {
+    std::vector<EdgeIndex> links(count);
+    for (EdgeIndex s = 0; s < count; ++s) links[s] = matrix.link_count() / count * s;
+    elements = matrix.elements(links);
+    sources = matrix.columns(links);
+    rows = matrix.rows_of(links);
+  }
+  static constexpr EdgeIndex count = 1024;
+  std::vector<double> elements;
+  std::vector<NodeId> sources;
+  std::vector<MatrixSampler::Row> rows;  ///< Of the targets.
+};
+
+/// Where nearly all links lead the same way through the nodes' numbers, as citations lead back in
+/// time, rank goes that way until it comes to a node without links, and anywhere from there. Each
+/// step leaves of the way, in the logarithm, so much on average, so that the number of steps T is
+/// about Poisson's with a mean of m. In such a renewal process what is out of step shrinks by 1/|z|
+/// where E z^T = exp(m (z - 1)) = 1: z = 1 + 2 pi i / m. 0: links lead either way.
+double mixing_one_way(const LinkSample& sample, std::uint64_t nodes) {
+  constexpr double nearly_all = 0.98 * LinkSample::count;
+  std::size_t down = 0, up = 0;
+  double steps_down = 0, steps_up = 0, sum = 0;
+  const auto way = [nodes](NodeId from, NodeId to) {  // to the node numbered 0
+    return std::log((from + 1.0) / (to + 1.0)) / std::log(static_cast<double>(nodes));
+  };
+  for (std::size_t i = 0; i < LinkSample::count; ++i) {
+    const NodeId source = sample.sources[i], target = sample.rows[i].node;
+    const auto last = static_cast<NodeId>(nodes - 1);
+    const double probability = std::min(1.0, sample.elements[i]);
+    down += target < source;
+    up += target > source;
+    steps_down += probability * way(source, target);
+    steps_up += probability * way(last - source, last - target);
+    sum += probability;
+  }
+  const double steps = static_cast<double>(down) >= nearly_all ? steps_down
+                       : static_cast<double>(up) >= nearly_all ? steps_up
+                                                               : HUGE_VAL;
+  if (!(sum > 0) || steps == HUGE_VAL) return 0;
+  const double turn = 2 * std::numbers::pi * std::max(0.0, steps / sum);  // 2 pi / m
+  return 1 / std::sqrt(1 + turn * turn);
+}
+
 /// A random walk forgets where it came from the faster, the more ways lead on; slowly if it stays
 /// near, or goes from hub to hub. A fit to iterations of generated graphs (docs/performance.md).
 double estimate_mixing(const MatrixSampler& matrix, const Runs& runs) {
-  constexpr EdgeIndex samples = 1024;
-  std::vector<EdgeIndex> links(samples);
-  for (EdgeIndex s = 0; s < samples; ++s) links[s] = matrix.link_count() / samples * s;
+  const LinkSample sample(matrix);
+  constexpr auto samples = static_cast<double>(LinkSample::count);
   double sum = 0, sum_of_degrees = 0;
-  for (const double element : matrix.elements(links)) {
+  for (const double element : sample.elements) {
     sum += std::min(1.0, element);
     sum_of_degrees += element > 0 ? 1 / element : 0;
   }
@@ -167,7 +212,9 @@ double estimate_mixing(const MatrixSampler& matrix, const Runs& runs) {
   const double nearness = 1 - runs.as_numbered / runs.anywhere;
   // 0 where all sources have as many links, towards 1 where few have most.
   const double hubs = 1 - samples / sum * (samples / std::max(sum_of_degrees, 1.0));
-  return std::clamp(std::max({ways, 0.95 * nearness, 1.15 * hubs * std::sqrt(ways)}), 0.1, 1.0);
+  return std::clamp(std::max({ways, 0.95 * nearness, 1.15 * hubs * std::sqrt(ways),
+                              mixing_one_way(sample, matrix.node_count())}),
+                    0.1, 1.0);
 }
 
 /// Sectors a second that all multiprocessors gather from x of so many bytes (docs/kernels.md; at
@@ -233,13 +280,13 @@ std::vector<MatrixSampler::Row> HostSampler::rows_of(const std::vector<EdgeIndex
   const auto& offsets = matrix_.in_links.row_offsets;
   return gather<Row>(links.size(), [&](std::size_t i) {
     const EdgeIndex* const end = std::upper_bound(offsets.begin(), offsets.end(), links[i]);
-    return Row{end[-1], *end};
+    return Row{end[-1], *end, static_cast<NodeId>(end - 1 - offsets.begin())};
   });
 }
 std::vector<MatrixSampler::Row> HostSampler::rows(const std::vector<NodeId>& nodes) const {
   const auto& offsets = matrix_.in_links.row_offsets;
   return gather<Row>(nodes.size(), [&](std::size_t i) {
-    return Row{offsets[nodes[i]], offsets[std::size_t{nodes[i]} + 1]};
+    return Row{offsets[nodes[i]], offsets[std::size_t{nodes[i]} + 1], nodes[i]};
   });
 }
 std::vector<NodeId> HostSampler::columns(const std::vector<EdgeIndex>& links) const {
@@ -272,7 +319,7 @@ RowSample sample_rows(const MatrixSampler& matrix, std::size_t most_rows) {
   const std::vector<MatrixSampler::Row> rows = matrix.rows_of(links);
   RowSample sample;
   sample.links.reserve(most_rows * most_columns);
-  for (const auto& [begin, end] : rows) {
+  for (const auto& [begin, end, node] : rows) {
     sample.begins.push_back(sample.links.size());
     sample.lengths.push_back(end - begin);
     const EdgeIndex stride = (end - begin + most_columns - 1) / most_columns;

@@ -50,6 +50,7 @@ class MatrixSampler {
 
   struct Row {
     EdgeIndex begin, end;
+    NodeId node;
   };
   /// The links of the rows that these links lie in.
   [[nodiscard]] virtual std::vector<Row> rows_of(const std::vector<EdgeIndex>& links) const = 0;

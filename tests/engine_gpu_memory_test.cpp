@@ -129,8 +129,8 @@ TEST_CASE("many solves are worth blocked, but where memory is short balanced doe
 
 TEST_CASE("where memory is short no other kernel comes late, and what comes keeps to the limit") {
   if (tested_engines() != "gpu") return;
-  const TransitionMatrix matrix = make_transition_matrix(
-      generate_graph({.kind = GraphKind::citation, .nodes = 1 << 20, .links = 1 << 24}));
+  const TransitionMatrix matrix = make_transition_matrix(generate_graph(
+      {.kind = GraphKind::citation, .nodes = 1 << 20, .links = 1 << 24, .scramble = true}));
   const Problem problem{.alpha = 0.98};
   gpu::EngineOptions options{.expected = {.alpha = problem.alpha}, .precision = Precision::mixed};
   options.memory_limit = 1;
