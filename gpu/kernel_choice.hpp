@@ -141,7 +141,9 @@ struct KernelCost {
 /// Iterations that a solve has before it, of which these are the changes so far, two at least, if
 /// they go on shrinking as they did at last, until `target`. The ratio of one to the next, which
 /// grows while what rank drains from slowly comes to the fore and falls where hubs were far off, is
-/// taken to change once more as it did if it is one of the first.
+/// taken to change once more as it did if it is one of the first. Of three changes whose ratio
+/// hardly grows half of that is believed: the next look comes soon, and a change of the kernel that
+/// does not pay costs more.
 [[nodiscard]] double iterations_left(std::span<const double> changes, double target, double alpha);
 
 /// Iterations from one look at that to the next: few at first, for each comes late by as many as go
