@@ -160,41 +160,44 @@ struct LinkSample {
     for (EdgeIndex s = 0; s < count; ++s) links[s] = matrix.link_count() / count * s;
     elements = matrix.elements(links);
     sources = matrix.columns(links);
-    rows = matrix.rows_of(links);
+    for (const MatrixSampler::Row& row : matrix.rows_of(links)) targets.push_back(row.node);
+    of_targets = matrix.inverse_out_weights(targets);
   }
   static constexpr EdgeIndex count = 1024;
   std::vector<double> elements;
-  std::vector<NodeId> sources;
-  std::vector<MatrixSampler::Row> rows;  ///< Of the targets.
+  std::vector<NodeId> sources, targets;
+  std::vector<double> of_targets;  ///< Inverse out-weights: 0 of those without links.
 };
 
 /// Where nearly all links lead the same way through the nodes' numbers, as citations lead back in
-/// time, rank goes that way until it comes to a node without links, and anywhere from there. Each
-/// step leaves of the way, in the logarithm, so much on average, so that the number of steps T is
-/// about Poisson's with a mean of m. In such a renewal process what is out of step shrinks by 1/|z|
-/// where E z^T = exp(m (z - 1)) = 1: z = 1 + 2 pi i / m. 0: links lead either way.
+/// time, rank goes that way until it comes to the last of them, and anywhere from there. Each step
+/// leaves of the way, in the logarithm, so much on average, so that the number of steps T is about
+/// Poisson's with a mean of m. In such a renewal process what is out of step shrinks by 1/|z| where
+/// E z^T = exp(m (z - 1)) = 1: z = 1 + 2 pi i / m. 0: links lead either way, or many walks end
+/// before, at a node without links, of which this says nothing.
 double mixing_one_way(const LinkSample& sample, std::uint64_t nodes) {
-  constexpr double nearly_all = 0.98 * LinkSample::count;
+  constexpr double nearly_all = 0.98 * LinkSample::count, most_ends = 0.25;
   std::size_t down = 0, up = 0;
-  double steps_down = 0, steps_up = 0, sum = 0;
-  const auto way = [nodes](NodeId from, NodeId to) {  // to the node numbered 0
+  double way_down = 0, way_up = 0, ends = 0, sum = 0;
+  const auto way = [nodes](NodeId from, NodeId to) {  // to the node numbered 0, of all of it
     return std::log((from + 1.0) / (to + 1.0)) / std::log(static_cast<double>(nodes));
   };
   for (std::size_t i = 0; i < LinkSample::count; ++i) {
-    const NodeId source = sample.sources[i], target = sample.rows[i].node;
+    const NodeId source = sample.sources[i], target = sample.targets[i];
     const auto last = static_cast<NodeId>(nodes - 1);
     const double probability = std::min(1.0, sample.elements[i]);
     down += target < source;
     up += target > source;
-    steps_down += probability * way(source, target);
-    steps_up += probability * way(last - source, last - target);
+    way_down += probability * way(source, target);
+    way_up += probability * way(last - source, last - target);
+    ends += sample.of_targets[i] == 0 ? probability : 0;
     sum += probability;
   }
-  const double steps = static_cast<double>(down) >= nearly_all ? steps_down
-                       : static_cast<double>(up) >= nearly_all ? steps_up
-                                                               : HUGE_VAL;
-  if (!(sum > 0) || steps == HUGE_VAL) return 0;
-  const double turn = 2 * std::numbers::pi * std::max(0.0, steps / sum);  // 2 pi / m
+  const bool goes_down = static_cast<double>(down) >= nearly_all;
+  if (!(sum > 0) || (!goes_down && static_cast<double>(up) < nearly_all)) return 0;
+  const double of_step = std::max(0.0, (goes_down ? way_down : way_up) / sum);  // 1 / m
+  if (ends / sum > most_ends * of_step) return 0;
+  const double turn = 2 * std::numbers::pi * of_step;
   return 1 / std::sqrt(1 + turn * turn);
 }
 
@@ -432,7 +435,8 @@ double iterations_left(std::span<const double> changes, double target, double al
   double ratio = last / changes[count - 2], believed = 1;
   if (count > 2 && count <= changes_that_bend) {
     const double before = changes[count - 2] / changes[count - 3];
-    if (count == 3 && ratio < least_rise * before) believed = 0.5;
+    // (What shrinks nearly as slowly as can be cannot rise so much.)
+    if (count == 3 && ratio < std::min(least_rise * before, alpha / least_rise)) believed = 0.5;
     ratio += ratio - before;
   }
   // (In exact arithmetic it shrinks by alpha at least.)

@@ -22,7 +22,7 @@ void upload_node_arrays(const TransitionMatrix& matrix, DeviceTransitionMatrix& 
 /// that those wait until they have been widened.
 class NodeArraysBesideLinks {
  public:
-  /// Whether the ring takes them, and most links need not wait.
+  /// Whether the ring takes them, and half of the links and more need not wait.
   [[nodiscard]] static bool can_travel(const TransitionMatrix& matrix, const TransferRing& ring);
 
   /// Both matrices outlive this.

@@ -9,7 +9,7 @@ namespace pagerank::gpu {
 void prefer_short_start();
 
 /// Frees what the engines of this process that are gone left for the next: page-locked memory (up
-/// to 4 MiB a thread, of 8 at most) and threads.
+/// to 4 MiB a thread, of 12 at most) and threads.
 void release_kept_memory();
 
 }  // namespace pagerank::gpu

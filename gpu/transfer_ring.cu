@@ -197,13 +197,19 @@ std::size_t TransferRing::piece_bytes(std::size_t bytes) const {
 }
 
 template <class Body>
-void TransferRing::run_lanes(std::size_t most, std::size_t buffer_bytes, const Body& body) {
+void TransferRing::run_lanes(std::size_t most, std::size_t buffer_bytes, const Body& body,
+                             const std::function<void(const std::exception_ptr&)>& failed) {
   int device = 0;
   PAGERANK_CUDA(cudaGetDevice(&device));
   crew().make_lanes(std::max(buffer_bytes, piece_bytes(expected_)));
   crew().parts->team.for_each(std::min(crew().lanes.size(), most), [&](std::size_t index) {
-    PAGERANK_CUDA(cudaSetDevice(device));
-    body(*crew().lanes[index]);
+    try {
+      PAGERANK_CUDA(cudaSetDevice(device));
+      body(*crew().lanes[index]);
+    } catch (...) {
+      if (failed) failed(std::current_exception());
+      throw;
+    }
   });
   ready_ = true;
 }
@@ -325,14 +331,9 @@ void TransferRing::send(std::span<const Shipment> shipments) {
     bytes = std::max(bytes, one.buffer_bytes);
   }
   Shipping shipping(shipments);
-  run_lanes(pieces, bytes, [&](Lane& lane) {
-    try {
-      shipping.carry(lane);
-    } catch (...) {
-      shipping.failed(std::current_exception());
-      throw;
-    }
-  });
+  run_lanes(
+      pieces, bytes, [&](Lane& lane) { shipping.carry(lane); },
+      [&](const std::exception_ptr& error) { shipping.failed(error); });
 }
 
 void TransferRing::fetch(const double* from, std::span<double> to) {

@@ -100,8 +100,10 @@ class TransferRing {
   [[nodiscard]] std::size_t piece_bytes(std::size_t bytes) const;
 
   /// Has up to `most` lanes run body(lane), several threads at once. Buffers hold so many bytes.
+  /// Who fails in a lane tells `failed` before this throws it, which it does when all have ended.
   template <class Body>
-  void run_lanes(std::size_t most, std::size_t buffer_bytes, const Body& body);
+  void run_lanes(std::size_t most, std::size_t buffer_bytes, const Body& body,
+                 const std::function<void(const std::exception_ptr&)>& failed = {});
 
   struct Crew;
   [[nodiscard]] Crew& crew();

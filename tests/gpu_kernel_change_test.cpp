@@ -73,6 +73,7 @@ TEST_CASE("the ratio of a solve's first changes goes on as it began") {
   CHECK(left({40, 24, 12}, 0.85) == doctest::Approx(std::log(12.0) / -std::log(0.4) / 2));
   CHECK(left({40, 24, 15}, 0.85) == doctest::Approx(std::log(15.0) / -std::log(0.65) / 2));
   CHECK(left({40, 24, 16}, 0.85) == doctest::Approx(std::log(16.0) / -std::log(11. / 15)));
+  CHECK(left({50, 40, 32}, 0.85) == doctest::Approx(std::log(32.0) / -std::log(0.8)));
   // Later on it does not.
   CHECK(left({320, 160, 80, 40, 16, 8}, 0.85) == doctest::Approx(3));
 }

@@ -406,6 +406,15 @@ TEST_CASE("where links lead one way through the numbers, a walk's length tells h
   CHECK(shape_of(disturbed).mixing < 0.7);
   CHECK(shape_of(generate_graph(scrambled)).mixing < 0.7);
 
+  // Walks that end on the way, in the half of the nodes that links nowhere, begin anew at once.
+  EdgeList ending{.node_count = nodes};
+  for (std::size_t k = 0; k < edges.entry_count(); ++k) {
+    if (edges.sources[k] >= nodes / 2) {
+      ending.add_entry(SourceIndex::row, edges.sources[k], edges.targets[k]);
+    }
+  }
+  CHECK(shape_of(ending).mixing < 0.7);
+
   const TransitionMatrix matrix = make_transition_matrix(edges);
   for (const double alpha : {0.85, 0.99}) {
     const double expected = expected_iterations(shape, alpha, 1e-7);
