@@ -48,12 +48,11 @@ io::Report begin_report(const Options& options, const std::string& path) {
 /// Creates the GPU's context beside the reading of a graph that is large enough for it to matter: a
 /// small one should fail or succeed without having touched the GPU.
 std::future<void> create_context_for(const Options& options, const std::string& path) {
-  constexpr std::uintmax_t worth_it = 4 << 20, takes_a_second = 256 << 20;
+  constexpr std::uintmax_t worth_it = 4 << 20;
   std::error_code unknown_size;
   const std::uintmax_t size = std::filesystem::file_size(path, unknown_size);
   if (options.engine == EngineChoice::cpu || unknown_size || size < worth_it) return {};
-  return std::async(std::launch::async, gpu::create_context, options.device,
-                    size >= takes_a_second);
+  return std::async(std::launch::async, gpu::create_context, options.device);
 }
 
 bool shows_progress(const Options& options) {

@@ -8,7 +8,6 @@
 #include "gpu/held_memory.hpp"
 #include "gpu/pagerank.hpp"
 #include "gpu/scratch_memory.cuh"
-#include "gpu/warm_up.hpp"
 
 namespace pagerank::gpu {
 namespace {
@@ -109,10 +108,9 @@ double memory_bandwidth() {
   return facts.memory_bandwidth;
 }
 
-void create_context(int device, bool load_kernels) noexcept {
+void create_context(int device) noexcept {
   try {
     enter_device(device);
-    if (load_kernels) warm_up(device);
   } catch (const std::exception&) {
     // Whoever needs the device will hear of it.
   }

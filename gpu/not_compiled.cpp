@@ -16,7 +16,7 @@ void PageLock::unlock() noexcept {}
 std::string unavailable_reason(int) {
   return NotCompiled().what();
 }
-void create_context(int, bool) noexcept {}
+void create_context(int) noexcept {}
 void release_kept_memory() {}
 std::vector<Device> devices() {
   return {};

@@ -60,11 +60,8 @@ struct Kernel {
 [[nodiscard]] std::string unavailable_reason(int device = 0);
 
 /// Creates the context of the device, which takes a fifth of a second, so that an Engine made later
-/// finds it there: for a thread beside the reading of a graph. `load_kernels`: also those that
-/// automatic choice may take in float and mixed precision, by solving a small problem, which takes
-/// a tenth of a second more and saves a large graph some ten milliseconds. Failures show when an
-/// Engine is made.
-void create_context(int device, bool load_kernels = false) noexcept;
+/// finds it there: for a thread beside the reading of a graph. Failures show when an Engine is made.
+void create_context(int device) noexcept;
 
 /// The devices that the driver shows; none without CUDA or a driver.
 [[nodiscard]] std::vector<Device> devices();

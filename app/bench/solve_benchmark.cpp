@@ -231,7 +231,7 @@ void run_solve(const BenchOptions& options, const TransitionMatrix& matrix, Benc
       if (!is_cpu_kernel(kernel)) table.rows.push_back({.kernel = kernel, .refusal = no_gpu});
     }
   } else {
-    gpu::create_context(options.device, true);  // is no part of any row's preparation
+    gpu::create_context(options.device);  // is no part of any row's preparation
     std::vector<std::string_view> names = {"auto"};
     for (const gpu::Kernel& kernel : gpu::kernels()) names.push_back(kernel.name);
     std::vector<Contestant> contestants;
