@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 /// What the distributions of a TransitionMatrixBuilder have in common.
@@ -13,6 +14,17 @@ template <class Count>
 Count counts_to_begins(std::span<Count> counts, Count begin) {
   for (Count& count : counts) begin += std::exchange(count, begin);
   return begin;
+}
+
+/// Calls body with wide and weighted as constants.
+template <class Body>
+decltype(auto) with_constants(bool wide, bool weighted, Body body) {
+  if (wide) {
+    return weighted ? body(std::true_type{}, std::true_type{})
+                    : body(std::true_type{}, std::false_type{});
+  }
+  return weighted ? body(std::false_type{}, std::true_type{})
+                  : body(std::false_type{}, std::false_type{});
 }
 
 /// A link of 32 bits, or of 48 if `wide`, of any struct with arrays `low` and `high`.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
+#include <cmath>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -10,36 +10,24 @@
 #include "core/huge_pages.hpp"
 #include "core/packed_links.hpp"
 #include "core/parallel.hpp"
-#include "core/prefetch.hpp"
 #include "core/scratch_budget.hpp"
 
 namespace pagerank {
 namespace {
 
-/// Calls visit(source, target, entry) for each directed link of the entries, in order.
-template <class Visit>
-void for_each_link(std::span<const NodeId> sources, std::span<const NodeId> targets,
-                   bool undirected, Visit visit) {
-  if (!undirected) {
-    for (std::size_t e = 0; e < sources.size(); ++e) visit(sources[e], targets[e], e);
-    return;
+/// How many bins of each part are left to be done.
+class PartCounts {
+ public:
+  template <class Parts>
+  explicit PartCounts(const Parts& parts) : left_(parts.count) {
+    for (const std::uint8_t part : parts.of_bin) ++left_[part];
   }
-  for (std::size_t e = 0; e < sources.size(); ++e) {
-    visit(sources[e], targets[e], e);
-    if (sources[e] != targets[e]) visit(targets[e], sources[e], e);
-  }
-}
+  /// One bin of the part is done. Returns whether it was the last.
+  [[nodiscard]] bool count_down(std::size_t part) { return --left_[part] == 0; }
 
-/// Calls body with wide and weighted as constants.
-template <class Body>
-decltype(auto) with_constants(bool wide, bool weighted, Body body) {
-  if (wide) {
-    return weighted ? body(std::true_type{}, std::true_type{})
-                    : body(std::true_type{}, std::false_type{});
-  }
-  return weighted ? body(std::false_type{}, std::true_type{})
-                  : body(std::false_type{}, std::false_type{});
-}
+ private:
+  std::vector<std::atomic<std::size_t>> left_;
+};
 
 }  // namespace
 
@@ -47,12 +35,6 @@ void TransitionMatrixBuilder::LinkArrays::resize(EdgeIndex links, bool wide, boo
   low.resize(links);
   high.resize(wide ? links : 0);
   weights.resize(weighted ? links : 0);
-}
-
-TransitionMatrixBuilder::Links TransitionMatrixBuilder::LinkArrays::from(EdgeIndex first) {
-  return {.low = low.data() + first,
-          .high = high.empty() ? nullptr : high.data() + first,
-          .weights = weights.empty() ? nullptr : weights.data() + first};
 }
 
 int TransitionMatrixBuilder::node_bits_of(const Shape& shape) {
@@ -65,7 +47,7 @@ int TransitionMatrixBuilder::shift_of(const Shape& shape) {
   // holds the links of one bin.
   constexpr EdgeIndex links_a_bin = EdgeIndex{1} << 19;
   constexpr int most_bins_log2 = 11, most_keys_log2 = 16;
-  const EdgeIndex links = shape.expected_entries * (shape.undirected ? 2 : 1);
+  const EdgeIndex links = shape.expected_links();
   const int bins_log2 =
       std::min(most_bins_log2, static_cast<int>(std::bit_width(links / links_a_bin)));
   const int node_bits = node_bits_of(shape);
@@ -76,80 +58,58 @@ int TransitionMatrixBuilder::shift_of(const Shape& shape) {
   return std::min(shift, most_keys_log2);
 }
 
+/// So many that neither their last slabs, half empty on average, nor the links that the next
+/// distribution needs memory for before the first part is free, are many.
+std::size_t TransitionMatrixBuilder::most_parts_of(EdgeIndex links, bool wide) {
+  const EdgeIndex slabs = links / LinkArena::slab_links(wide);
+  const auto parts = static_cast<std::size_t>(std::sqrt(static_cast<double>(slabs)));
+  return std::clamp<std::size_t>(parts, 1, 64);
+}
+
 std::uint64_t TransitionMatrixBuilder::bytes_of_piece_table(const Shape& shape) {
-  return (bins_of(shape, shift_of(shape)) + 1) * sizeof(std::uint32_t);
+  const int shift = shift_of(shape);
+  const std::size_t parts = most_parts_of(shape.expected_links(), shift + node_bits_of(shape) > 32);
+  return (bins_of(shape, shift) + 1) * sizeof(std::uint32_t) + parts * sizeof(EdgeIndex);
 }
 
 std::uint64_t TransitionMatrixBuilder::bytes_of_build_tables(const Shape& shape) {
-  const std::uint64_t bins = bins_of(shape, shift_of(shape));
-  return bins * bins * sizeof(EdgeIndex);
+  const int shift = shift_of(shape);
+  const std::uint64_t bins = bins_of(shape, shift);
+  const std::size_t parts = most_parts_of(shape.expected_links(), shift + node_bits_of(shape) > 32);
+  return bins * (bins + parts) * sizeof(EdgeIndex);
 }
 
 TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape)
     : shape_(shape), node_bits_(node_bits_of(shape)), shift_(shift_of(shape)) {
-  const EdgeIndex links = shape.expected_entries * (shape.undirected ? 2 : 1);
+  const EdgeIndex links = shape.expected_links();
+  if (links == 0) return;
+  const std::size_t parts = most_parts_of(links, wide());
+  lots_.resize(parts);
   try {
-    first_.resize(links, wide(), shape.weighted);
-    advise_huge_pages(std::span(first_.low));
-    advise_huge_pages(std::span(first_.high));
-    advise_huge_pages(std::span(first_.weights));
+    // What the first distribution takes, and then the second at most.
+    const EdgeIndex first = links + links / 4 + 2 * parts * LinkArena::slab_links(wide());
+    arena_.emplace(first + LinkArena::capacity_for(links, 2 * parts, wide()), wide(),
+                   shape.weighted);
   } catch (const std::bad_alloc&) {  // expected too much, perhaps
-    first_ = {};
   }
 }
 
-void TransitionMatrixBuilder::add(std::size_t piece, std::span<const NodeId> sources,
-                                  std::span<const NodeId> targets,
-                                  std::span<const double> weights) {
-  if (sources.empty()) return;  // comments, perhaps many of them
-  Piece sorted;
-  with_constants(wide(), shape_.weighted, [&](auto wide, auto weighted) {
-    add_links<wide, weighted>(sorted, sources, targets, weights);
-  });
-  const std::lock_guard lock(mutex_);
-  if (pieces_.size() <= piece) pieces_.resize(piece + 1);
-  pieces_[piece] = std::move(sorted);
-}
-
-template <bool wide, bool weighted>
-void TransitionMatrixBuilder::add_links(Piece& piece, std::span<const NodeId> sources,
-                                        std::span<const NodeId> targets,
-                                        std::span<const double> weights) {
-  const int shift = shift_, node_bits = node_bits_;
-  std::vector<std::uint32_t> next(bin_count() + 1, 0);
-  // In two tables in turns: links of the same bin would wait for each other.
-  std::vector<std::uint32_t> other(next.size(), 0);
-  std::uint32_t *one = next.data(), *two = other.data();
-  for_each_link(sources, targets, shape_.undirected, [&](NodeId source, NodeId, std::size_t) {
-    ++one[source >> shift];
-    std::swap(one, two);
-  });
-  std::transform(next.begin(), next.end(), other.begin(), next.begin(), std::plus<>());
-  const std::uint32_t links = counts_to_begins<std::uint32_t>(next, 0);
-  const EdgeIndex first = links_.fetch_add(links);
-  if (first + links <= first_.low.size()) {
-    piece.links = first_.from(first);
-  } else {
-    piece.own_low.resize(links);
-    piece.own_high.resize(wide ? links : 0);
-    piece.own_weights.resize(weighted ? links : 0);
-    piece.links = {.low = piece.own_low.data(),
-                   .high = piece.own_high.data(),
-                   .weights = piece.own_weights.data()};
+/// Cuts the bins into parts of about as many links, by the links to each bin of a sample. That is
+/// the first piece's, which may be like no other, so half of it is made up, alike for all bins.
+TransitionMatrixBuilder::Parts TransitionMatrixBuilder::cut_into_parts(
+    const std::vector<std::uint32_t>& sample, EdgeIndex links) const {
+  const double all = std::accumulate(sample.begin(), sample.end(), 0.0);
+  const auto bins = static_cast<double>(sample.size());
+  const std::size_t most = std::min(most_parts_of(links, wide()), sample.size());
+  Parts parts{std::vector<std::uint8_t>(sample.size()), most};
+  double before = 0;
+  for (std::size_t bin = 0; bin < sample.size(); ++bin) {
+    const double share = all == 0 ? 1 / bins : 0.5 / bins + 0.5 * sample[bin] / all;
+    const auto part = static_cast<std::size_t>((before + share / 2) * static_cast<double>(most));
+    parts.of_bin[bin] = static_cast<std::uint8_t>(std::min(part, most - 1));
+    before += share;
   }
-  piece.bin_begin = next;
-  const Links to = piece.links;
-  const std::uint64_t key_mask = (std::uint64_t{1} << shift) - 1;
-  for_each_link(sources, targets, shape_.undirected,
-                [&](NodeId source, NodeId target, std::size_t entry) {
-                  const std::uint32_t slot = next[source >> shift]++;
-                  prefetch_for_writing(to.low + slot);
-                  store_link<wide>(to, slot, (source & key_mask) << node_bits | target);
-                  if constexpr (weighted) {
-                    prefetch_for_writing(to.weights + slot);
-                    to.weights[slot] = weights[entry];
-                  }
-                });
+  return parts;
 }
 
 TransitionMatrix TransitionMatrixBuilder::build(int threads) {
@@ -175,8 +135,6 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   in_links.row_offsets.resize(std::size_t{n} + 1);
   advise_huge_pages(std::span(in_links.row_offsets));
 
-  // table[source bin][target bin]; a row begins where the row before ends.
-  Table table(bins * bins + 1, 0);
   std::vector<EdgeIndex> begins(bins + 1, 0);
   for (const Piece& piece : pieces_) {
     for (std::size_t bin = 0; bin + 1 < piece.bin_begin.size(); ++bin) {
@@ -185,16 +143,23 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   }
   const EdgeIndex largest_bin = *std::max_element(begins.begin(), begins.end());
   const EdgeIndex links = counts_to_begins<EdgeIndex>(begins, 0);
-  for (std::size_t bin = 0; bin <= bins; ++bin) table[bin * bins] = begins[bin];
-  second_.resize(links, false, weighted);
-  advise_huge_pages(std::span(second_.low));
-  advise_huge_pages(std::span(second_.weights));
+  if (links == 0) look_at({}, {});
+  std::optional<LinkArena> own_arena;
+  const Parts target_parts = cut_into_parts(target_sample_, links);
+  if (!arena_ || !arena_->has_room(links, target_parts.count)) {
+    own_arena.emplace(LinkArena::capacity_for(links, target_parts.count, false), false, weighted);
+  }
+  Second second{.arena = own_arena ? *own_arena : *arena_,
+                .part_of_bin = target_parts.of_bin,
+                .lots = std::vector<LinkArena::Lot>(target_parts.count),
+                .table = Table(bins, target_parts)};
   // What fits a cache each thread gathers at once, in memory of its own. For larger bins all
   // threads share memory for a quarter of the links, or for a sixteenth where these take more than
   // the matrix does already; but however little is left, nobody looks at a bin more often than so.
   constexpr EdgeIndex gathered_at_once = EdgeIndex{1} << 17, most_looks = 16;
   ScratchBudget budget(links / (wide ? 16 : 4));
   std::vector<std::vector<NodeId>> dangling(bins);
+  PartCounts source_bins_left(source_parts_), target_bins_left(target_parts);
   std::atomic<std::size_t> next_bin = 0;
   parallel_for(static_cast<std::size_t>(threads), threads, [&](std::size_t) {
     LinkArrays own;  // the system would clear new memory for each bin
@@ -207,11 +172,13 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
       const bool fits = gathered <= gathered_at_once;
       if (!fits) shared.resize(gathered, wide, weighted);
       distribute_by_target<wide, weighted>(bin, fits ? gathered_at_once : gathered,
-                                           fits ? own : shared, matrix, dangling[bin], table);
+                                           fits ? own : shared, matrix, dangling[bin], second);
+      const std::size_t part = source_parts_.of_bin[bin];
+      if (arena_ && source_bins_left.count_down(part)) arena_->free(lots_[part]);
     }
   });
   free_memory(pieces_);
-  free_memory(first_.high);
+  if (own_arena) arena_.reset();
   matrix.dangling.reserve(std::accumulate(
       dangling.begin(), dangling.end(), std::size_t{0},
       [](std::size_t count, const std::vector<NodeId>& nodes) { return count + nodes.size(); }));
@@ -220,31 +187,46 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   }
   free_memory(dangling);
 
-  // What the links were gathered from is no longer needed: the matrix goes there.
-  static_assert(std::is_same_v<NodeId, std::uint32_t>);
-  in_links.column_indices = std::move(first_.low);
-  in_links.values = std::move(first_.weights);
-  if (in_links.column_indices.capacity() < links) {  // nothing worth copying
-    free_memory(in_links.column_indices);
-    free_memory(in_links.values);
-  }
   in_links.column_indices.resize(links);
   in_links.values.resize(weighted ? links : 0);
+  advise_huge_pages(std::span(in_links.column_indices));
+  advise_huge_pages(std::span(in_links.values));
+  LinkArena::Heir columns_heir{std::span(in_links.column_indices)};
+  LinkArena::Heir values_heir{std::span(in_links.values)};
 
   begins.assign(bins + 1, 0);
   for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
-    const EdgeIndex* row = table.data() + source_bin * bins;
-    for (std::size_t bin = 0; bin < bins; ++bin) begins[bin] += row[bin + 1] - row[bin];
+    for (std::size_t bin = 0; bin < bins; ++bin) {
+      const EdgeIndex* const run = second.table.run(source_bin, bin);
+      begins[bin] += run[1] - run[0];
+    }
   }
   counts_to_begins<EdgeIndex>(begins, 0);
   in_links.row_offsets[n] = links;
   std::vector<EdgeIndex> distinct(bins);
+  Gaps gaps(begins);
   parallel_for(bins, threads, [&](std::size_t bin) {
-    distinct[bin] = sort_rows<weighted>(bin, begins[bin], table, matrix);
+    const auto rows_of = [&](auto& array) {
+      return std::span(array).subspan(begins[bin], begins[bin + 1] - begins[bin]);
+    };
+    second.arena.hand_on(columns_heir, rows_of(in_links.column_indices));
+    if constexpr (weighted) second.arena.hand_on(values_heir, rows_of(in_links.values));
+    distinct[bin] = sort_rows<weighted>(bin, begins[bin], second, matrix);
+    if constexpr (weighted) close_gaps(gaps, bin, distinct[bin], matrix);
+    const std::size_t part = second.part_of_bin[bin];
+    if (target_bins_left.count_down(part)) second.arena.free(second.lots[part]);
   });
   matrix.distinct_links = std::accumulate(distinct.begin(), distinct.end(), EdgeIndex{0});
-  if (weighted && matrix.distinct_links < links) close_gaps(begins, distinct, threads, matrix);
-  second_ = {};
+  if (weighted && matrix.distinct_links < links) {
+    const auto shorten = [&](auto& array) {
+      give_back_pages(std::span(array).subspan(matrix.distinct_links));
+      array.resize(matrix.distinct_links);
+    };
+    shorten(in_links.column_indices);
+    shorten(in_links.values);
+    in_links.row_offsets[n] = matrix.distinct_links;
+  }
+  arena_.reset();
   return matrix;
 }
 

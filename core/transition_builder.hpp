@@ -4,11 +4,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/array.hpp"
+#include "core/link_arena.hpp"
 #include "core/page_array.hpp"
 #include "core/transition_matrix.hpp"
 #include "core/types.hpp"
@@ -23,7 +26,10 @@ namespace pagerank {
 /// 2. build() gathers each bin of sources from all pieces, some of its sources at a time if it has
 ///    many links, and sorts it by source, which gives the out-weights, and then by bins of targets;
 /// 3. it gathers each bin of targets, which is in order of sources now, and sorts it by target into
-///    the rows of the matrix. The memory of the first distribution becomes the matrix.
+///    the rows of the matrix.
+///
+/// Bins that follow each other make up a part, whose links lie together. As soon as a distribution
+/// has moved all of a part, the next one's links, and in the end the matrix, get its memory.
 ///
 /// Stability makes the result independent of who did what: the same bits for any number of
 /// threads, as long as the pieces are the same links in the same order.
@@ -36,6 +42,9 @@ class TransitionMatrixBuilder {
 
     /// So many entries get their memory at once, which is then used again; any number may come.
     EdgeIndex expected_entries = 0;
+    [[nodiscard]] EdgeIndex expected_links() const {
+      return expected_entries * (undirected ? 2 : 1);
+    }
   };
 
   explicit TransitionMatrixBuilder(const Shape& shape);
@@ -59,32 +68,40 @@ class TransitionMatrixBuilder {
   [[nodiscard]] TransitionMatrix build(int threads = 0);
 
  private:
-  /// Links of a bin, packed. Of the first distribution: the source's place in its bin, above
-  /// `node_bits_` bits of target; in 4 bytes where that fits, else with 2 more in an array of their
-  /// own. Of the second, whose runs say the source's bin: the places of target and source in
-  /// theirs, `shift_` bits each.
-  struct Links {
-    std::uint32_t* low = nullptr;
-    std::uint16_t* high = nullptr;
-    double* weights = nullptr;
-  };
+  // Of the first distribution a link is the source's place in its bin, above `node_bits_` bits of
+  // target; in 4 bytes where that fits, else in 6. Of the second, whose runs say the source's bin,
+  // the places of target and source in theirs, `shift_` bits each.
   struct LinkArrays {
     Array<std::uint32_t> low;
     Array<std::uint16_t> high;
     Array<double> weights;
 
     void resize(EdgeIndex links, bool wide, bool weighted);
-    [[nodiscard]] Links from(EdgeIndex first);
     [[nodiscard]] Links all() {
       return {.low = low.data(), .high = high.data(), .weights = weights.data()};
     }
   };
+  /// Which part each bin belongs to.
+  struct Parts {
+    std::vector<std::uint8_t> of_bin;
+    std::size_t count = 1;
+  };
+
   struct Piece {
     Links links;
-    std::vector<std::uint32_t> bin_begin;  ///< bins + 1
-    PageArray<std::uint32_t> own_low;      ///< Where `links` lie if first_ was full.
+    std::vector<std::uint32_t> bin_begin;  ///< bins + 1, counted within the piece,
+    std::vector<EdgeIndex> part_offset;    ///< and what of each part has to be added to that.
+    PageArray<std::uint32_t> own_low;      ///< Where `links` lie if the arena was full.
     PageArray<std::uint16_t> own_high;
     PageArray<double> own_weights;
+
+    /// Where the links of a bin begin.
+    [[nodiscard]] EdgeIndex begin(std::size_t bin, const Parts& parts) const {
+      return part_offset[parts.of_bin[bin]] + bin_begin[bin];
+    }
+    [[nodiscard]] EdgeIndex size(std::size_t bin) const {
+      return bin_begin[bin + 1] - bin_begin[bin];
+    }
   };
 
   /// The matrix while its arrays are filled.
@@ -99,8 +116,49 @@ class TransitionMatrixBuilder {
     EdgeIndex distinct_links = 0;
   };
 
-  /// Where links of the second distribution begin: [source bin][target bin].
-  using Table = std::vector<EdgeIndex>;
+  /// Where links of the second distribution lie.
+  class Table {
+   public:
+    Table(std::size_t bins, const Parts& target_parts)
+        : part_of_bin_(target_parts.of_bin),
+          stride_(bins + target_parts.count),
+          begins_(bins * stride_) {}
+    /// Where those of two bins begin. Behind that is where they end, also of the last bin of a
+    /// part.
+    [[nodiscard]] EdgeIndex* run(std::size_t source_bin, std::size_t target_bin) {
+      return begins_.data() + source_bin * stride_ + target_bin + part_of_bin_[target_bin];
+    }
+    [[nodiscard]] const EdgeIndex* run(std::size_t source_bin, std::size_t target_bin) const {
+      return begins_.data() + source_bin * stride_ + target_bin + part_of_bin_[target_bin];
+    }
+
+   private:
+    std::vector<std::uint8_t> part_of_bin_;
+    std::size_t stride_;
+    std::vector<EdgeIndex> begins_;
+  };
+
+  /// The second distribution.
+  struct Second {
+    LinkArena& arena;
+    std::vector<std::uint8_t> part_of_bin;  ///< Of targets.
+    std::vector<LinkArena::Lot> lots;       ///< Of each part.
+    Table table;
+  };
+
+  /// What closes the gaps that weighted links of the same nodes leave in the matrix, each bin of
+  /// rows as soon as it and all before it are sorted.
+  struct Gaps {
+    explicit Gaps(const std::vector<EdgeIndex>& bin_begins)
+        : begins(bin_begins), sorted(begins.size() - 1, unknown) {}
+    static constexpr EdgeIndex unknown = std::numeric_limits<EdgeIndex>::max();
+    const std::vector<EdgeIndex>& begins;  ///< bins + 1
+    std::mutex mutex;                      ///< Guards what follows.
+    std::vector<EdgeIndex> sorted;         ///< Links of each bin, once it is.
+    std::size_t next = 0;                  ///< The first bin that does not lie where it belongs,
+    EdgeIndex end = 0;                     ///< which is here.
+    bool closing = false;                  ///< A thread is at it.
+  };
 
   static int node_bits_of(const Shape& shape);
   static int shift_of(const Shape& shape);
@@ -109,6 +167,12 @@ class TransitionMatrixBuilder {
   }
   [[nodiscard]] bool wide() const { return shift_ + node_bits_ > 32; }
   [[nodiscard]] std::size_t bin_count() const { return bins_of(shape_, shift_); }
+  static std::size_t most_parts_of(EdgeIndex links, bool wide);
+  [[nodiscard]] Parts cut_into_parts(const std::vector<std::uint32_t>& sample,
+                                     EdgeIndex links) const;
+  void look_at(std::span<const NodeId> sources, std::span<const NodeId> targets);
+  [[nodiscard]] bool take_memory(Piece& piece);
+  void take_own_memory(Piece& piece, std::uint32_t links) const;
   template <bool wide, bool weighted>
   void add_links(Piece& piece, std::span<const NodeId> sources, std::span<const NodeId> targets,
                  std::span<const double> weights);
@@ -116,26 +180,29 @@ class TransitionMatrixBuilder {
   void for_each_link_of(std::size_t bin, Visit visit) const;
   template <bool wide, bool weighted>
   void distribute_by_target(std::size_t bin, EdgeIndex most, LinkArrays& scratch, Draft& matrix,
-                            std::vector<NodeId>& dangling, Table& table);
+                            std::vector<NodeId>& dangling, Second& second);
   template <bool wide, bool weighted>
   bool distribute_hub(std::size_t bin, std::size_t source, EdgeIndex most, LinkArrays& scratch,
-                      std::vector<EdgeIndex>& next_of_target_bin);
+                      const Links& to, std::vector<EdgeIndex>& next_of_target_bin);
   template <bool wide, bool weighted>
-  void hand_on(const Links& links, EdgeIndex count, std::vector<EdgeIndex>& next_of_target_bin);
+  void hand_on(const Links& links, EdgeIndex count, const Links& to,
+               std::vector<EdgeIndex>& next_of_target_bin);
   template <bool weighted>
-  EdgeIndex sort_rows(std::size_t bin, EdgeIndex begin, const Table& table, Draft& matrix);
+  EdgeIndex sort_rows(std::size_t bin, EdgeIndex begin, const Second& second, Draft& matrix);
   template <bool wide, bool weighted>
   Draft build_as(int threads);
-  void close_gaps(const std::vector<EdgeIndex>& begins, std::vector<EdgeIndex> distinct,
-                  int threads, Draft& matrix);
+  void close_gaps(Gaps& gaps, std::size_t bin, EdgeIndex distinct, Draft& matrix) const;
 
   Shape shape_;
   int node_bits_ = 0;
-  int shift_ = 0;  ///< The bin of a node is node >> shift_.
-  LinkArrays first_;
-  std::atomic<EdgeIndex> links_ = 0;  ///< In all pieces.
-  LinkArrays second_;
-  std::mutex mutex_;  ///< Guards the vector, not its elements.
+  int shift_ = 0;                     ///< The bin of a node is node >> shift_.
+  std::optional<LinkArena> arena_;    ///< Null if there is no memory for what was expected.
+  std::vector<LinkArena::Lot> lots_;  ///< Of parts of sources, in the arena.
+  std::once_flag looked_;             ///< At the first piece, for what follows:
+  Parts source_parts_;
+  std::vector<std::uint32_t> target_sample_;  ///< Links to each bin, of some.
+  std::atomic<EdgeIndex> links_ = 0;          ///< In all pieces.
+  std::mutex mutex_;                          ///< Guards the vector, not its elements.
   std::vector<Piece> pieces_;
 };
 

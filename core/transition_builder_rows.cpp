@@ -14,7 +14,7 @@ namespace pagerank {
 /// Weighted links of the same two nodes are added up, in order. Returns how many different ones
 /// there are.
 template <bool weighted>
-EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, const Table& table,
+EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, const Second& second,
                                              Draft& matrix) {
   const int shift = shift_;
   const std::size_t bins = bin_count();
@@ -22,14 +22,14 @@ EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, c
   const std::size_t nodes =
       std::min<std::size_t>((bin + 1) << shift, shape_.node_count) - first_node;
   const std::uint32_t key_mask = (std::uint32_t{1} << shift) - 1;
-  const std::uint32_t* const from = second_.low.data();
+  const Links from = second.arena.links();
   const auto for_each = [&](auto visit) {  // (target in its bin, source, where in second_)
     for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
-      const EdgeIndex* const run = table.data() + source_bin * bins + bin;
+      const EdgeIndex* const run = second.table.run(source_bin, bin);
       const EdgeIndex end = run[1];
       const auto first_source = static_cast<NodeId>(source_bin << shift);
       for (EdgeIndex l = run[0]; l < end; ++l) {
-        visit(from[l] >> shift, first_source + (from[l] & key_mask), l);
+        visit(from.low[l] >> shift, first_source + (from.low[l] & key_mask), l);
       }
     }
   };
@@ -47,7 +47,7 @@ EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, c
     columns[slot] = source;
     if constexpr (weighted) {
       prefetch_for_writing(values + slot);
-      values[slot] = second_.weights[l];
+      values[slot] = from.weights[l];
     }
   });
 
@@ -78,33 +78,36 @@ EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, c
   return slot - begin;
 }
 
-/// Moves the rows of each bin of targets to behind those of the bin before: to where the links of
-/// the second distribution were, so that all bins can move at once.
-void TransitionMatrixBuilder::close_gaps(const std::vector<EdgeIndex>& begins,
-                                         std::vector<EdgeIndex> distinct, int threads,
-                                         Draft& matrix) {
+/// A bin is sorted. Moves the rows of this and others, while they are in some cache, to behind
+/// those of the bin before, unless they lie there.
+void TransitionMatrixBuilder::close_gaps(Gaps& gaps, std::size_t bin, EdgeIndex distinct,
+                                         Draft& matrix) const {
+  std::unique_lock lock(gaps.mutex);
+  gaps.sorted[bin] = distinct;
+  if (std::exchange(gaps.closing, true)) return;  // who is at it will see to this bin, too
   auto& in_links = matrix.in_links;
-  const std::vector<EdgeIndex> sizes = distinct;
-  const EdgeIndex links = counts_to_begins<EdgeIndex>(distinct, 0);
-  parallel_for(sizes.size(), threads, [&](std::size_t bin) {
-    const EdgeIndex from = begins[bin], to = distinct[bin];
-    std::copy_n(in_links.column_indices.data() + from, sizes[bin], second_.low.data() + to);
-    std::copy_n(in_links.values.data() + from, sizes[bin], second_.weights.data() + to);
-    const std::size_t last = std::min<std::size_t>((bin + 1) << shift_, shape_.node_count);
-    for (std::size_t row = bin << shift_; row < last; ++row) {
+  while (gaps.next < gaps.sorted.size() && gaps.sorted[gaps.next] != Gaps::unknown) {
+    const std::size_t next = gaps.next++;
+    const EdgeIndex from = gaps.begins[next], size = gaps.sorted[next];
+    const EdgeIndex to = std::exchange(gaps.end, gaps.end + size);
+    if (from == to) continue;
+    lock.unlock();
+    NodeId* const columns = in_links.column_indices.data();
+    std::copy(columns + from, columns + from + size, columns + to);
+    double* const values = in_links.values.data();
+    std::copy(values + from, values + from + size, values + to);
+    const std::size_t last = std::min<std::size_t>((next + 1) << shift_, shape_.node_count);
+    for (std::size_t row = next << shift_; row < last; ++row) {
       in_links.row_offsets[row] -= from - to;
     }
-  });
-  in_links.row_offsets[shape_.node_count] = links;
-  std::swap(in_links.column_indices, second_.low);
-  std::swap(in_links.values, second_.weights);
-  in_links.column_indices.resize(links);
-  in_links.values.resize(links);
+    lock.lock();
+  }
+  gaps.closing = false;
 }
 
-template EdgeIndex TransitionMatrixBuilder::sort_rows<false>(std::size_t, EdgeIndex, const Table&,
+template EdgeIndex TransitionMatrixBuilder::sort_rows<false>(std::size_t, EdgeIndex, const Second&,
                                                              Draft&);
-template EdgeIndex TransitionMatrixBuilder::sort_rows<true>(std::size_t, EdgeIndex, const Table&,
+template EdgeIndex TransitionMatrixBuilder::sort_rows<true>(std::size_t, EdgeIndex, const Second&,
                                                             Draft&);
 
 }  // namespace pagerank

@@ -1,6 +1,7 @@
 // The second distribution: by source, and on to bins of targets.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/compensated_sum.hpp"
@@ -67,8 +68,8 @@ template <bool wide, class Visit>
 void TransitionMatrixBuilder::for_each_link_of(std::size_t bin, Visit visit) const {
   for (const Piece& piece : pieces_) {
     if (piece.bin_begin.empty()) continue;
-    const std::uint32_t end = piece.bin_begin[bin + 1];
-    for (std::uint32_t l = piece.bin_begin[bin]; l < end; ++l) {
+    const EdgeIndex begin = piece.begin(bin, source_parts_), end = begin + piece.size(bin);
+    for (EdgeIndex l = begin; l < end; ++l) {
       visit(load_link<wide>(piece.links, l), piece.links, l);
     }
   }
@@ -79,7 +80,7 @@ void TransitionMatrixBuilder::for_each_link_of(std::size_t bin, Visit visit) con
 template <bool wide, bool weighted>
 void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex most,
                                                    LinkArrays& scratch, Draft& matrix,
-                                                   std::vector<NodeId>& dangling, Table& table) {
+                                                   std::vector<NodeId>& dangling, Second& second) {
   const int shift = shift_, node_bits = node_bits_;
   const std::size_t bins = bin_count();
   const std::size_t first_node = bin << shift;
@@ -88,15 +89,24 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
   const std::uint64_t node_mask = (std::uint64_t{1} << node_bits) - 1;
 
   std::vector<EdgeIndex> next_of_source(nodes, 0);
-  EdgeIndex* const begin_of_target_bin = table.data() + bin * bins;
   std::vector<EdgeIndex> next_of_target_bin(bins, 0);
-  for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links&, std::uint32_t) {
+  for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links&, EdgeIndex) {
     ++next_of_source[link >> node_bits];
     ++next_of_target_bin[(link & node_mask) >> shift];
   });
   const EdgeIndex links = counts_to_begins<EdgeIndex>(next_of_source, 0);
-  counts_to_begins<EdgeIndex>(next_of_target_bin, *begin_of_target_bin);
-  std::copy(next_of_target_bin.begin() + 1, next_of_target_bin.end(), begin_of_target_bin + 1);
+  for (std::size_t target_bin = 0; target_bin < bins;) {
+    const std::uint8_t part = second.part_of_bin[target_bin];
+    const std::size_t first = target_bin;
+    while (target_bin < bins && second.part_of_bin[target_bin] == part) ++target_bin;
+    const std::span to_part = std::span(next_of_target_bin).subspan(first, target_bin - first);
+    const EdgeIndex count = std::accumulate(to_part.begin(), to_part.end(), EdgeIndex{0});
+    const EdgeIndex place = count == 0 ? 0 : second.arena.take(second.lots[part], count);
+    EdgeIndex* const begins = second.table.run(bin, first);
+    begins[to_part.size()] = counts_to_begins<EdgeIndex>(to_part, place);
+    std::copy(to_part.begin(), to_part.end(), begins);
+  }
+  const Links to = second.arena.links();
 
   const auto begin_of = [&](std::size_t source) {  // before its links are gathered
     return source < nodes ? next_of_source[source] : links;
@@ -108,13 +118,13 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
     const EdgeIndex count = begin_of(last) - begin;
     if (count > most) {
       const bool none =
-          distribute_hub<wide, weighted>(bin, first, most, scratch, next_of_target_bin);
+          distribute_hub<wide, weighted>(bin, first, most, scratch, to, next_of_target_bin);
       matrix.inverse_out_weight[first_node + first] = inverse_of<weighted>(none, count);
       if (none) dangling.push_back(static_cast<NodeId>(first_node + first));
       continue;
     }
     const Links by_source = scratch.all();
-    const auto gather = [&](std::uint64_t link, const Links& from, std::uint32_t l) {
+    const auto gather = [&](std::uint64_t link, const Links& from, EdgeIndex l) {
       const EdgeIndex slot = next_of_source[link >> node_bits]++ - begin;
       store_link<wide>(by_source, slot, link);
       if constexpr (weighted) by_source.weights[slot] = from.weights[l];
@@ -122,7 +132,7 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
     if (count == links) {
       for_each_link_of<wide>(bin, gather);
     } else {
-      for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, std::uint32_t l) {
+      for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, EdgeIndex l) {
         if ((link >> node_bits) - first < last - first) gather(link, from, l);
       });
     }
@@ -135,7 +145,7 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
       if (none) dangling.push_back(static_cast<NodeId>(first_node + i));
       at += out_links;
     }
-    hand_on<wide, weighted>(by_source, count, next_of_target_bin);
+    hand_on<wide, weighted>(by_source, count, to, next_of_target_bin);
   }
 }
 
@@ -143,20 +153,20 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
 /// weights add up to 0.
 template <bool wide, bool weighted>
 bool TransitionMatrixBuilder::distribute_hub(std::size_t bin, std::size_t source, EdgeIndex most,
-                                             LinkArrays& scratch,
+                                             LinkArrays& scratch, const Links& to,
                                              std::vector<EdgeIndex>& next_of_target_bin) {
   const int node_bits = node_bits_;
   OutWeight out_weight;
   if constexpr (weighted) {
     out_weight = out_weight_of([&](auto visit) {
-      for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, std::uint32_t l) {
+      for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, EdgeIndex l) {
         if (link >> node_bits == source) visit(from.weights[l]);
       });
     });
   }
   const Links gathered = scratch.all();
   EdgeIndex count = 0;
-  for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, std::uint32_t l) {
+  for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, EdgeIndex l) {
     if (link >> node_bits != source) return;
     store_link<wide>(gathered, count, link);
     if constexpr (weighted) {
@@ -165,15 +175,15 @@ bool TransitionMatrixBuilder::distribute_hub(std::size_t bin, std::size_t source
           out_weight.is_zero() ? weight : out_weight.scale(weight) / out_weight.sum;
     }
     if (++count < most) return;
-    hand_on<wide, weighted>(gathered, std::exchange(count, 0), next_of_target_bin);
+    hand_on<wide, weighted>(gathered, std::exchange(count, 0), to, next_of_target_bin);
   });
-  hand_on<wide, weighted>(gathered, count, next_of_target_bin);
+  hand_on<wide, weighted>(gathered, count, to, next_of_target_bin);
   return weighted && out_weight.is_zero();
 }
 
 /// Writes links that are in order of sources to where their bins of targets go on.
 template <bool wide, bool weighted>
-void TransitionMatrixBuilder::hand_on(const Links& links, EdgeIndex count,
+void TransitionMatrixBuilder::hand_on(const Links& links, EdgeIndex count, const Links& to,
                                       std::vector<EdgeIndex>& next_of_target_bin) {
   const int shift = shift_, node_bits = node_bits_;
   const std::uint64_t node_mask = (std::uint64_t{1} << node_bits) - 1;
@@ -182,18 +192,18 @@ void TransitionMatrixBuilder::hand_on(const Links& links, EdgeIndex count,
     const std::uint64_t link = load_link<wide>(links, l);
     const std::uint64_t target = link & node_mask, source_in_bin = link >> node_bits;
     const EdgeIndex slot = next_of_target_bin[target >> shift]++;
-    prefetch_for_writing(second_.low.data() + slot);
-    second_.low[slot] = static_cast<std::uint32_t>((target & key_mask) << shift | source_in_bin);
+    prefetch_for_writing(to.low + slot);
+    to.low[slot] = static_cast<std::uint32_t>((target & key_mask) << shift | source_in_bin);
     if constexpr (weighted) {
-      prefetch_for_writing(second_.weights.data() + slot);
-      second_.weights[slot] = links.weights[l];
+      prefetch_for_writing(to.weights + slot);
+      to.weights[slot] = links.weights[l];
     }
   }
 }
 
 #define PAGERANK_INSTANTIATE(wide, weighted)                                   \
   template void TransitionMatrixBuilder::distribute_by_target<wide, weighted>( \
-      std::size_t, EdgeIndex, LinkArrays&, Draft&, std::vector<NodeId>&, Table&);
+      std::size_t, EdgeIndex, LinkArrays&, Draft&, std::vector<NodeId>&, Second&);
 PAGERANK_INSTANTIATE(false, false)
 PAGERANK_INSTANTIATE(false, true)
 PAGERANK_INSTANTIATE(true, false)

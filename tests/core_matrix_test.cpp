@@ -1,7 +1,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -206,6 +208,91 @@ TEST_CASE("the matrix does not depend on how its links lie in memory while it is
         }
         CHECK(builder.link_count() == 20'000);
         check_same(builder.build(2), whole);
+      }
+    }
+  }
+}
+
+namespace {
+
+/// As the definition has it, by two counting sorts of all links: by source, then by target.
+TransitionMatrix sorted_matrix(const EdgeList& edges) {
+  const std::size_t links = edges.entry_count();
+  std::vector<std::size_t> order(links), sorted(links);
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<EdgeIndex> begins;
+  for (const Array<NodeId>* const keys : {&edges.sources, &edges.targets}) {
+    begins.assign(std::size_t{edges.node_count} + 1, 0);
+    for (const NodeId key : *keys) ++begins[key + 1];
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    std::vector<EdgeIndex> next = begins;
+    for (const std::size_t e : order) sorted[next[(*keys)[e]]++] = e;
+    std::swap(order, sorted);
+  }
+  std::vector<double> sums(edges.node_count, 0);  // of eighths: exact
+  for (std::size_t e = 0; e < links; ++e) {
+    sums[edges.sources[e]] += edges.weighted() ? edges.weights[e] : 1;
+  }
+  TransitionMatrix matrix;
+  Array<EdgeIndex> offsets{0};
+  Array<NodeId> columns;
+  Array<double> values;
+  for (NodeId row = 0; row < edges.node_count; ++row) {
+    for (EdgeIndex k = begins[row]; k < begins[row + 1]; ++k) {
+      const NodeId source = edges.sources[order[k]];
+      const bool again = columns.size() > offsets.back() && columns.back() == source;
+      matrix.distinct_links += again ? 0 : 1;
+      if (edges.weighted()) {
+        const double value = edges.weights[order[k]] / sums[source];
+        if (again) values.back() += value;
+        if (!again) values.push_back(value);
+      }
+      if (!again || !edges.weighted()) columns.push_back(source);
+    }
+    offsets.push_back(columns.size());
+  }
+  matrix.in_links = {
+      .row_offsets = offsets, .column_indices = std::move(columns), .values = std::move(values)};
+  return matrix;
+}
+
+}  // namespace
+
+TEST_CASE("memory that is used again while a matrix is built holds what belongs there") {
+  struct Case {
+    NodeId nodes;
+    std::size_t links;
+    bool weighted;
+  };
+  // Four slabs of links, so that there are parts; in 4 bytes a link, and in 6.
+  for (const auto& [nodes, links, weighted] :
+       {Case{1 << 16, 2'200'000, false}, Case{1 << 16, 2'200'000, true},
+        Case{1 << 22, 4'300'000, true}}) {
+    CAPTURE(nodes);
+    CAPTURE(weighted);
+    EdgeList edges = random_graph(nodes, links, weighted, 21);
+    for (std::size_t e = 0; e < links; ++e) {
+      if (weighted) edges.weights[e] += 0.125;
+      if (e % 3 == 0) edges.sources[e] %= nodes / 16;
+      if (e % 4 == 0) edges.targets[e] %= nodes / 64;
+    }
+    for (const bool by_source : {false, true}) {
+      CAPTURE(by_source);
+      if (by_source) std::sort(edges.sources.begin(), edges.sources.end());
+      const TransitionMatrix expected = sorted_matrix(edges);
+      CHECK((expected.distinct_links < links));
+      for (const int threads : {1, 3, 16}) {
+        CAPTURE(threads);
+        const TransitionMatrix matrix = make_transition_matrix(edges, threads);
+        CHECK(matrix.in_links.row_offsets == expected.in_links.row_offsets);
+        CHECK(matrix.in_links.column_indices == expected.in_links.column_indices);
+        CHECK(matrix.distinct_links == expected.distinct_links);
+        REQUIRE(matrix.in_links.values.size() == expected.in_links.values.size());
+        std::size_t wrong = 0;
+        for (std::size_t k = 0; k < matrix.in_links.values.size(); ++k) {
+          wrong += !(std::abs(matrix.in_links.values[k] - expected.in_links.values[k]) < 1e-15);
+        }
+        CHECK(wrong == 0);
       }
     }
   }
