@@ -3,7 +3,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <functional>
+#include <new>
 
 #include "core/huge_pages.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 constexpr std::size_t page = std::size_t{2} << 20;
 
 /// A page that moved is a mapping of its own, of which a process may have 65530 by default.
-constexpr int most_moves = 1 << 14;
+constexpr int most_moves = 1 << 13;
 
 /// The first whole page.
 std::byte* page_from(std::byte* place) {
@@ -21,9 +22,13 @@ std::byte* page_from(std::byte* place) {
   return place + (page - over) % page;
 }
 
-/// So many elements from a whole page on.
+/// So many elements from a whole page on, if they fill one.
 template <class T>
 T* resize_from_page(Array<T>& array, EdgeIndex elements) {
+  if (elements < page / sizeof(T)) {
+    array.resize(elements);
+    return array.data();
+  }
   array.resize(elements + page / sizeof(T));
   advise_huge_pages(std::span(array));
   return reinterpret_cast<T*>(page_from(reinterpret_cast<std::byte*>(array.data())));
@@ -35,8 +40,10 @@ EdgeIndex LinkArena::slab_links(bool wide) {
   return page / (wide ? sizeof(std::uint16_t) : sizeof(std::uint32_t));
 }
 
-LinkArena::LinkArena(EdgeIndex capacity, bool wide, bool weighted)
-    : slab_(slab_links(wide)), slabs_((capacity + slab_ - 1) / slab_), moves_left_(most_moves) {
+LinkArena::LinkArena(EdgeIndex capacity, bool wide, bool weighted, Slabs slabs)
+    : slab_(slabs == Slabs::one ? std::max<EdgeIndex>(capacity, 1) : slab_links(wide)),
+      slabs_((capacity + slab_ - 1) / slab_),
+      moves_left_(most_moves) {
   base_.low = resize_from_page(low_, slabs_ * slab_);
   if (wide) base_.high = resize_from_page(high_, slabs_ * slab_);
   if (weighted) base_.weights = resize_from_page(weights_, slabs_ * slab_);
@@ -51,25 +58,37 @@ EdgeIndex LinkArena::take(Lot& lot, EdgeIndex links) {
   const std::lock_guard lock(mutex_);
   if (lot.end_ - lot.next_ < links) {
     const EdgeIndex count = (links + slab_ - 1) / slab_;
-    if (count == 1 && !unused_.empty()) {
-      lot.next_ = unused_.back() * slab_;
-      unused_.pop_back();
-    } else {
+    std::optional<EdgeIndex> first = unused_slabs(count);
+    if (!first) {
       if (slabs_ - fresh_ < count) throw std::bad_alloc();
-      lot.next_ = fresh_ * slab_;
+      first = fresh_;
       fresh_ += count;
     }
+    lot.next_ = *first * slab_;
     lot.end_ = lot.next_ + count * slab_;
-    for (EdgeIndex slab = 0; slab < count; ++slab) lot.slabs_.push_back(lot.next_ / slab_ + slab);
+    for (EdgeIndex slab = 0; slab < count; ++slab) lot.slabs_.push_back(*first + slab);
   }
   const EdgeIndex place = lot.next_;
   lot.next_ += links;
   return place;
 }
 
+/// Takes so many that follow each other. Returns the first.
+std::optional<EdgeIndex> LinkArena::unused_slabs(EdgeIndex count) {
+  for (std::size_t end = unused_.size(); end >= count; --end) {
+    const EdgeIndex first = unused_[end - 1];
+    if (unused_[end - count] != first + count - 1) continue;
+    unused_.erase(unused_.begin() + static_cast<std::ptrdiff_t>(end - count),
+                  unused_.begin() + static_cast<std::ptrdiff_t>(end));
+    return first;
+  }
+  return std::nullopt;
+}
+
 void LinkArena::free(Lot& lot) {
   const std::lock_guard lock(mutex_);
-  unused_.insert(unused_.end(), lot.slabs_.rbegin(), lot.slabs_.rend());  // the first is next
+  unused_.insert(unused_.end(), lot.slabs_.begin(), lot.slabs_.end());
+  std::sort(unused_.begin(), unused_.end(), std::greater<>());
   lot = {};
 }
 
@@ -79,7 +98,7 @@ void LinkArena::Heir::find_pages(std::span<std::byte> bytes) {
   settled_.resize(bytes.size() < skipped ? 0 : (bytes.size() - skipped) / page);
 }
 
-void LinkArena::hand_on_bytes(Heir& heir, std::span<std::byte> bytes) {
+void LinkArena::give_pages_to(Heir& heir, std::span<std::byte> bytes) {
   if (heir.settled_.empty() || bytes.empty()) return;
   const auto page_of = [&](const std::byte* place) {
     return place < heir.begin_ ? 0 : static_cast<std::size_t>(place - heir.begin_) / page;
@@ -103,12 +122,12 @@ std::byte* LinkArena::unused_page() {
     const auto add = [&](auto* array) {
       if (array == nullptr) return;
       auto* const begin = reinterpret_cast<std::byte*>(array + first);
-      auto* const end = reinterpret_cast<std::byte*>(array + first + slab_);
-      for (std::byte* place = end; place > begin; place -= page) pages_.push_back(place - page);
+      const std::size_t pages = slab_ * sizeof(*array) / page;
+      for (std::size_t p = pages; p > 0; --p) pages_.push_back(begin + (p - 1) * page);
     };
-    add(base_.low);
-    add(base_.high);
+    add(base_.high);  // the last to be taken: some slabs never had any there
     add(base_.weights);
+    add(base_.low);
   }
   if (pages_.empty()) return nullptr;
   std::byte* const last = pages_.back();
@@ -126,11 +145,9 @@ void LinkArena::move_page(std::byte* from, std::byte* to) {
     if (mremap(from, page, page, how, to) != MAP_FAILED) return;
     moves_left_ = 0;
     // A failure may have left nothing there.
-    if (madvise(to, page, MADV_HUGEPAGE) != 0 && errno == ENOMEM) {
-      constexpr int fixed = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
-      if (mmap(to, page, PROT_READ | PROT_WRITE, fixed, -1, 0) == MAP_FAILED)
-        throw std::bad_alloc();
-    }
+    constexpr int fixed = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    if (mmap(to, page, PROT_READ | PROT_WRITE, fixed, -1, 0) == MAP_FAILED) throw std::bad_alloc();
+    (void)madvise(to, page, MADV_HUGEPAGE);
   }
 #endif
   give_back_pages(std::span(from, page));

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,18 +26,21 @@ struct Links {
 /// belong. Touching memory for the first time is most of what moving links costs, above all where
 /// the host of a virtual machine has to find it, so what was touched is kept in use.
 ///
-/// All but links() from any thread.
+/// From any thread, for arrays of one arena at a time.
 class LinkArena {
  public:
-  /// For up to so many links at a time, slabs that are not full included. Throws std::bad_alloc.
-  LinkArena(EdgeIndex capacity, bool wide, bool weighted);
+  enum class Slabs { usual, one };
+  /// For up to so many links at a time, slabs that are not full included. In one slab, for one lot,
+  /// no run is too long and none lost, and none is used again. Throws std::bad_alloc or
+  /// std::length_error.
+  LinkArena(EdgeIndex capacity, bool wide, bool weighted, Slabs slabs = Slabs::usual);
 
   /// Links of a slab: as many as make whole huge pages of each array.
   [[nodiscard]] static EdgeIndex slab_links(bool wide);
-  /// What holds so many links for certain, taken in runs for so many lots.
+  /// What holds so many links for certain, taken in runs for so many lots: a slab that a run does
+  /// not fit any more loses less than that run, and each lot has a last slab.
   [[nodiscard]] static EdgeIndex capacity_for(EdgeIndex links, std::size_t lots, bool wide) {
-    return 2 * links +
-           (lots + 1) * slab_links(wide);  // runs that do not fit waste less than theirs
+    return 2 * links + (lots + 1) * slab_links(wide);
   }
 
   /// The arrays in which places are counted.
@@ -48,7 +53,7 @@ class LinkArena {
     std::vector<EdgeIndex> slabs_;
   };
 
-  /// Whether there is memory for so many links in so many lots, whatever is freed.
+  /// Whether there is memory for so many links more in so many new lots, even if none is freed.
   [[nodiscard]] bool has_room(EdgeIndex links, std::size_t lots) const;
   /// Where so many links of a lot may go, side by side.
   [[nodiscard]] EdgeIndex take(Lot& lot, EdgeIndex links);
@@ -67,17 +72,19 @@ class LinkArena {
     friend class LinkArena;
     void find_pages(std::span<std::byte> bytes);
     std::byte* begin_ = nullptr;  ///< Of the first whole page.
-    std::vector<bool> settled_;   ///< Pages that may hold something already.
+    std::vector<bool> settled_;   ///< Pages that elements were announced of.
   };
-  /// Elements are about to be written for the first time: pages that nobody needs any
-  /// more are moved there, if there are any, and if the system can.
+  /// Has pages that nobody needs any more moved to where these elements of an array will be, if
+  /// there are any, and if the system can. To be called before the first of them is written: what
+  /// was written, unannounced, to a page that it shares with others is lost.
   template <class T>
-  void hand_on(Heir& heir, std::span<T> elements) {
-    hand_on_bytes(heir, std::as_writable_bytes(elements));
+  void give_pages(Heir& heir, std::span<T> elements) {
+    give_pages_to(heir, std::as_writable_bytes(elements));
   }
 
  private:
-  void hand_on_bytes(Heir& heir, std::span<std::byte> bytes);
+  [[nodiscard]] std::optional<EdgeIndex> unused_slabs(EdgeIndex count);
+  void give_pages_to(Heir& heir, std::span<std::byte> bytes);
   [[nodiscard]] std::byte* unused_page();
   void move_page(std::byte* from, std::byte* to);
 
@@ -86,10 +93,10 @@ class LinkArena {
   Array<std::uint32_t> low_;
   Array<std::uint16_t> high_;
   Array<double> weights_;
-  Links base_;                ///< Within these, at huge pages.
-  mutable std::mutex mutex_;  ///< Guards what follows, and lots and heirs.
-  EdgeIndex fresh_ = 0;       ///< The first slab that was never taken.
-  std::vector<EdgeIndex> unused_;
+  Links base_;                     ///< Within these, at huge pages.
+  mutable std::mutex mutex_;       ///< Guards what follows, and lots and heirs.
+  EdgeIndex fresh_ = 0;            ///< The first slab that was never taken.
+  std::vector<EdgeIndex> unused_;  ///< Descending.
   std::vector<std::byte*> pages_;  ///< Of slabs that are gone.
   int moves_left_;                 ///< 0 if the system does not move pages.
 };

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <new>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "core/huge_pages.hpp"
@@ -82,16 +84,36 @@ std::uint64_t TransitionMatrixBuilder::bytes_of_build_tables(const Shape& shape)
 TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape)
     : shape_(shape), node_bits_(node_bits_of(shape)), shift_(shift_of(shape)) {
   const EdgeIndex links = shape.expected_links();
-  if (links == 0) return;
+  const EdgeIndex slab = LinkArena::slab_links(wide());
+  if (links < slab) return;  // nothing to speak of would be used again
   const std::size_t parts = most_parts_of(links, wide());
   lots_.resize(parts);
+  // Addresses, not memory yet: what the first distribution takes, usually, and room for the second.
+  const EdgeIndex first = links + links / 4 + parts * slab;
   try {
-    // What the first distribution takes, and then the second at most.
-    const EdgeIndex first = links + links / 4 + 2 * parts * LinkArena::slab_links(wide());
     arena_.emplace(first + LinkArena::capacity_for(links, 2 * parts, wide()), wide(),
                    shape.weighted);
+    // No help if then there are no addresses for the matrix, and what build() gathers.
+    const EdgeIndex words = links * (shape.weighted ? 3 : 1);
+    Array<std::uint32_t>().reserve(words + words / 2 + EdgeIndex{4} * shape.node_count);
   } catch (const std::bad_alloc&) {  // expected too much, perhaps
+    arena_.reset();
+  } catch (const std::length_error&) {
+    arena_.reset();
   }
+}
+
+/// For the second distribution of so many links, where the first one's arena has no room.
+std::unique_ptr<LinkArena> TransitionMatrixBuilder::arena_for(EdgeIndex links, Parts& parts) const {
+  if (parts.count > 1) {
+    try {
+      const EdgeIndex capacity = LinkArena::capacity_for(links, parts.count, false);
+      return std::make_unique<LinkArena>(capacity, false, shape_.weighted);
+    } catch (const std::bad_alloc&) {  // of so many addresses, perhaps
+    }
+  }
+  parts = {std::vector<std::uint8_t>(bin_count(), 0), 1};
+  return std::make_unique<LinkArena>(links, false, shape_.weighted, LinkArena::Slabs::one);
 }
 
 /// Cuts the bins into parts of about as many links, by the links to each bin of a sample. That is
@@ -144,10 +166,10 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   const EdgeIndex largest_bin = *std::max_element(begins.begin(), begins.end());
   const EdgeIndex links = counts_to_begins<EdgeIndex>(begins, 0);
   if (links == 0) look_at({}, {});
-  std::optional<LinkArena> own_arena;
-  const Parts target_parts = cut_into_parts(target_sample_, links);
+  Parts target_parts = cut_into_parts(target_sample_, links);
+  std::unique_ptr<LinkArena> own_arena;
   if (!arena_ || !arena_->has_room(links, target_parts.count)) {
-    own_arena.emplace(LinkArena::capacity_for(links, target_parts.count, false), false, weighted);
+    own_arena = arena_for(links, target_parts);
   }
   Second second{.arena = own_arena ? *own_arena : *arena_,
                 .part_of_bin = target_parts.of_bin,
@@ -209,8 +231,8 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
     const auto rows_of = [&](auto& array) {
       return std::span(array).subspan(begins[bin], begins[bin + 1] - begins[bin]);
     };
-    second.arena.hand_on(columns_heir, rows_of(in_links.column_indices));
-    if constexpr (weighted) second.arena.hand_on(values_heir, rows_of(in_links.values));
+    second.arena.give_pages(columns_heir, rows_of(in_links.column_indices));
+    if constexpr (weighted) second.arena.give_pages(values_heir, rows_of(in_links.values));
     distinct[bin] = sort_rows<weighted>(bin, begins[bin], second, matrix);
     if constexpr (weighted) close_gaps(gaps, bin, distinct[bin], matrix);
     const std::size_t part = second.part_of_bin[bin];

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -40,7 +41,8 @@ class TransitionMatrixBuilder {
     bool weighted = false;
     bool undirected = false;  ///< As in EdgeList.
 
-    /// So many entries get their memory at once, which is then used again; any number may come.
+    /// Any number may come. So many get their memory side by side, to be used again, in addresses
+    /// for about three times as many links, if those are to be had.
     EdgeIndex expected_entries = 0;
     [[nodiscard]] EdgeIndex expected_links() const {
       return expected_entries * (undirected ? 2 : 1);
@@ -123,16 +125,19 @@ class TransitionMatrixBuilder {
         : part_of_bin_(target_parts.of_bin),
           stride_(bins + target_parts.count),
           begins_(bins * stride_) {}
-    /// Where those of two bins begin. Behind that is where they end, also of the last bin of a
-    /// part.
+    /// Where links of two bins begin; the next element is where they end. (Each part has an element
+    /// more than bins, for its last bin's end is not where the next part begins.)
     [[nodiscard]] EdgeIndex* run(std::size_t source_bin, std::size_t target_bin) {
-      return begins_.data() + source_bin * stride_ + target_bin + part_of_bin_[target_bin];
+      return begins_.data() + index(source_bin, target_bin);
     }
     [[nodiscard]] const EdgeIndex* run(std::size_t source_bin, std::size_t target_bin) const {
-      return begins_.data() + source_bin * stride_ + target_bin + part_of_bin_[target_bin];
+      return begins_.data() + index(source_bin, target_bin);
     }
 
    private:
+    [[nodiscard]] std::size_t index(std::size_t source_bin, std::size_t target_bin) const {
+      return source_bin * stride_ + target_bin + part_of_bin_[target_bin];
+    }
     std::vector<std::uint8_t> part_of_bin_;
     std::size_t stride_;
     std::vector<EdgeIndex> begins_;
@@ -172,6 +177,7 @@ class TransitionMatrixBuilder {
                                      EdgeIndex links) const;
   void look_at(std::span<const NodeId> sources, std::span<const NodeId> targets);
   [[nodiscard]] bool take_memory(Piece& piece);
+  [[nodiscard]] std::unique_ptr<LinkArena> arena_for(EdgeIndex links, Parts& parts) const;
   void take_own_memory(Piece& piece, std::uint32_t links) const;
   template <bool wide, bool weighted>
   void add_links(Piece& piece, std::span<const NodeId> sources, std::span<const NodeId> targets,

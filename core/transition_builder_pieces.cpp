@@ -92,13 +92,15 @@ void TransitionMatrixBuilder::add_links(Piece& piece, std::span<const NodeId> so
                 });
 }
 
-/// Of the arena, as long as the second distribution will find enough there. Returns false if not.
+/// Of the arena, if the second distribution will find enough there: the piece may need a new slab
+/// for each part, and so may that. Returns false if not.
 bool TransitionMatrixBuilder::take_memory(Piece& piece) {
   if (!arena_) return false;
   const std::uint32_t links = piece.bin_begin.back();
   const std::lock_guard lock(mutex_);
   if (!arena_->has_room(shape_.expected_links() + links, 2 * lots_.size())) return false;
   piece.links = arena_->links();
+  piece.part_offset.reserve(source_parts_.count);
   for (std::size_t part = 0, bin = 0; part < source_parts_.count; ++part) {
     const std::uint32_t begin = piece.bin_begin[bin];
     while (bin < bin_count() && source_parts_.of_bin[bin] == part) ++bin;

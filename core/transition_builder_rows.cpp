@@ -23,7 +23,7 @@ EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, c
       std::min<std::size_t>((bin + 1) << shift, shape_.node_count) - first_node;
   const std::uint32_t key_mask = (std::uint32_t{1} << shift) - 1;
   const Links from = second.arena.links();
-  const auto for_each = [&](auto visit) {  // (target in its bin, source, where in second_)
+  const auto for_each = [&](auto visit) {  // (target in its bin, source, its place in the arena)
     for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
       const EdgeIndex* const run = second.table.run(source_bin, bin);
       const EdgeIndex end = run[1];

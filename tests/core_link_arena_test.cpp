@@ -75,6 +75,39 @@ TEST_CASE("memory of links that are freed is what the next get") {
   CHECK(kept != place);
 }
 
+TEST_CASE("a run longer than a slab gets slabs that are free, if they follow each other") {
+  const EdgeIndex slab = LinkArena::slab_links(false);
+  LinkArena arena(8 * slab, false, false);
+  std::vector<LinkArena::Lot> lots(6);
+  std::vector<EdgeIndex> places(6);
+  for (std::size_t lot = 0; lot < 6; ++lot) places[lot] = arena.take(lots[lot], slab);
+  arena.free(lots[4]);
+  arena.free(lots[0]);
+  arena.free(lots[3]);
+  LinkArena::Lot lot, other;
+  CHECK(arena.take(lot, 2 * slab) == std::min(places[3], places[4]));
+  CHECK(arena.take(lot, slab) == places[0]);
+  CHECK(arena.take(other, 2 * slab) == 6 * slab);  // new ones
+}
+
+TEST_CASE("an arena of one slab holds runs of any length, and no more than it was made for") {
+  for (const EdgeIndex links : {EdgeIndex{1}, EdgeIndex{1000}, EdgeIndex{3'000'001}}) {
+    LinkArena arena(links, false, true, LinkArena::Slabs::one);
+    LinkArena::Lot lot;
+    CHECK(arena.take(lot, links / 3) == 0);
+    CHECK(arena.take(lot, links - links / 3) == links / 3);
+    CHECK_THROWS_AS((void)arena.take(lot, 1), std::bad_alloc);
+    arena.links().low[links - 1] = 5;
+    arena.links().weights[links - 1] = 7;
+    arena.free(lot);
+    Array<NodeId> array(4 * page / sizeof(NodeId));
+    LinkArena::Heir heir{std::span(array)};
+    arena.give_pages(heir, std::span(array));
+    std::fill(array.begin(), array.end(), 3U);
+    CHECK(std::count(array.begin(), array.end(), 3U) == std::ssize(array));
+  }
+}
+
 TEST_CASE("pages of links that are freed go to an array, and it alone changes") {
   const EdgeIndex slab = LinkArena::slab_links(true);
   LinkArena arena(4 * slab, true, true);
@@ -100,7 +133,7 @@ TEST_CASE("pages of links that are freed go to an array, and it alone changes") 
   Array<double> heir_array(10 * page / sizeof(double));
   LinkArena::Heir heir{std::span(heir_array)};
   const std::size_t half = heir_array.size() / 2;
-  arena.hand_on(heir, std::span(heir_array).first(half));
+  arena.give_pages(heir, std::span(heir_array).first(half));
   const std::size_t there = resident_pages(std::span<const double>(heir_array));
   if (there >= 4 * page / 4096) {
     CHECK(there <= 6 * page / 4096);
@@ -110,7 +143,7 @@ TEST_CASE("pages of links that are freed go to an array, and it alone changes") 
   CHECK(in_slab() <= slab * 14 / 4096 - 4 * page / 4096);
   std::iota(heir_array.begin(), heir_array.begin() + static_cast<std::ptrdiff_t>(half), 0.0);
   // What is written stays as it is when the rest comes, with a page that it shares.
-  arena.hand_on(heir, std::span(heir_array).subspan(half - 10));
+  arena.give_pages(heir, std::span(heir_array).subspan(half - 10));
   std::iota(heir_array.begin() + static_cast<std::ptrdiff_t>(half), heir_array.end(),
             static_cast<double>(half));
   CHECK(in_slab() == 0);
@@ -130,9 +163,9 @@ TEST_CASE("an array without a whole page gets none") {
   LinkArena arena(1, false, false);
   Array<NodeId> small(1000, 7);
   LinkArena::Heir heir{std::span(small)};
-  arena.hand_on(heir, std::span(small));
+  arena.give_pages(heir, std::span(small));
   LinkArena::Heir none{std::span<NodeId>()};
-  arena.hand_on(none, std::span<NodeId>());
+  arena.give_pages(none, std::span<NodeId>());
   CHECK(std::count(small.begin(), small.end(), 7U) == 1000);
 }
 

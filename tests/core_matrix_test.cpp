@@ -1,8 +1,13 @@
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <random>
 #include <span>
@@ -297,6 +302,45 @@ TEST_CASE("memory that is used again while a matrix is built holds what belongs 
     }
   }
 }
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+TEST_CASE("a matrix is built where there are few addresses more than it takes") {
+  const EdgeList edges = random_graph(1 << 16, 2'200'000, true, 5);
+  const EdgeIndex distinct = make_transition_matrix(edges, 1).distinct_links;
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  for (const rlim_t more : {80, 120, 160, 200, 240, 280, 320}) {  // MB; the arena takes 150
+    CAPTURE(more);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      const rlim_t bytes = pages * 4096 + more * 1'000'000;
+      const rlimit limit{bytes, bytes};
+      int status = 2;
+      try {
+        if (setrlimit(RLIMIT_AS, &limit) == 0) {
+          TransitionMatrixBuilder builder({.node_count = edges.node_count,
+                                           .weighted = true,
+                                           .expected_entries = edges.entry_count()});
+          constexpr std::size_t piece = 100'000;
+          for (std::size_t begin = 0; begin < edges.entry_count(); begin += piece) {
+            builder.add(begin / piece, std::span(edges.sources).subspan(begin, piece),
+                        std::span(edges.targets).subspan(begin, piece),
+                        std::span(edges.weights).subspan(begin, piece));
+          }
+          status = builder.build(1).distinct_links == distinct ? 0 : 1;
+        }
+      } catch (const std::bad_alloc&) {
+        status = 3;
+      }
+      _exit(status);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+}
+#endif
 
 TEST_CASE("links of few sources, more than are gathered at a time, come into place") {
   struct Link {

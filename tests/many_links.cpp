@@ -104,7 +104,8 @@ TransitionMatrix build_star(bool outwards) {
   const std::vector<NodeId> hub(piece_links, 0);
   std::vector<NodeId> leaf(piece_links);
   for (std::size_t e = 0; e < piece_links; ++e) leaf[e] = static_cast<NodeId>(e % leaves) * step;
-  // Fewer are expected than come, so that the two distributions do not share an array.
+  // Fewer are expected than come, so that the two distributions do not share an array. (The matrix
+  // gets pages of the second only where all of both is zero: one row has none to get in time.)
   TransitionMatrixBuilder builder({.node_count = nodes, .expected_entries = links / 10 * 9});
   for (std::size_t p = 0; p < pieces; ++p) {
     builder.add(p, outwards ? hub : leaf, outwards ? leaf : hub, {});
