@@ -55,7 +55,7 @@ class LinkArena {
 
   /// Whether there is memory for so many links more in so many new lots, even if none is freed.
   [[nodiscard]] bool has_room(EdgeIndex links, std::size_t lots) const;
-  /// Where so many links of a lot may go, side by side.
+  /// Where so many links of a lot may go, side by side. Throws std::bad_alloc if there is no room.
   [[nodiscard]] EdgeIndex take(Lot& lot, EdgeIndex links);
   /// The lot's links are not needed any more.
   void free(Lot& lot);

@@ -60,7 +60,8 @@ struct Kernel {
 [[nodiscard]] std::string unavailable_reason(int device = 0);
 
 /// Creates the context of the device, which takes a fifth of a second, so that an Engine made later
-/// finds it there: for a thread beside the reading of a graph. Failures show when an Engine is made.
+/// finds it there: for a thread beside the reading of a graph. Failures show when an Engine is
+/// made.
 void create_context(int device) noexcept;
 
 /// The devices that the driver shows; none without CUDA or a driver.
