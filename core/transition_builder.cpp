@@ -177,8 +177,10 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
                 .table = Table(bins, target_parts)};
   // What fits a cache each thread gathers at once, in memory of its own. For larger bins all
   // threads share memory for a quarter of the links, or for a sixteenth where these take more than
-  // the matrix does already; but however little is left, nobody looks at a bin more often than so.
+  // the matrix does already, and one bin gets an eighth at most; but however little is left, nobody
+  // looks at a bin more often than so.
   constexpr EdgeIndex gathered_at_once = EdgeIndex{1} << 17, most_looks = 16;
+  const EdgeIndex most_of_bin = links / 8;
   ScratchBudget budget(links / (wide ? 16 : 4));
   std::vector<std::vector<NodeId>> dangling(bins);
   PartCounts source_bins_left(source_parts_), target_bins_left(target_parts);
@@ -188,7 +190,8 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
     own.resize(std::min(largest_bin, gathered_at_once), wide, weighted);
     for (std::size_t bin = 0; (bin = next_bin++) < bins;) {
       const EdgeIndex in_bin = begins[bin + 1] - begins[bin];
-      const ScratchBudget::Share share(budget, in_bin > gathered_at_once ? in_bin : 0);
+      const ScratchBudget::Share share(
+          budget, in_bin > gathered_at_once ? std::min(in_bin, most_of_bin) : 0);
       const EdgeIndex gathered = std::max(share.links(), in_bin / most_looks);
       LinkArrays shared;
       const bool fits = gathered <= gathered_at_once;
