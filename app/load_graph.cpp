@@ -74,12 +74,15 @@ bool reads_on_device(const Options& options, const std::string& path) {
   return device_is_faster(options, source);
 }
 
-/// Has the GPU read the text and build the matrix, which stays there.
-LoadedGraph read_on_device(const Options& options, const std::string& path, PhaseClock& clock,
-                           ProgressDisplay& progress, io::Report& report) {
+/// Has the GPU read the text and build the matrix, which stays there. Unset if nobody asked for
+/// that and the host's matrix would be much smaller.
+std::optional<LoadedGraph> read_on_device(const Options& options, const std::string& path,
+                                          PhaseClock& clock, ProgressDisplay& progress,
+                                          io::Report& report) {
   io::ByteSource source(path);
   const io::GraphFormat format = text_format(options, source, path);
   io::GraphReader reader = open_graph(options, path, source, format);
+  if (reader.hardly_linked() && options.reader != ReaderChoice::device) return {};
   const std::unique_ptr<gpu::EntrySource> entries = text_source(reader);
   gpu::DeviceReader device(
       *entries,
@@ -247,13 +250,14 @@ LoadedGraph load_here(const Options& options, const std::string& path, PhaseCloc
   const TransitionMatrix& matrix = graph.matrix;
   report.graph.format = name_of(graph.info.format);
   report.graph.source = name_of(graph.info.source_index);
-  report.graph.nodes = matrix.node_count();
+  report.graph.nodes = matrix.graph_node_count();
   report.graph.entries = graph.info.entries;
   report.graph.links = matrix.distinct_links;
-  report.graph.dangling = matrix.dangling.size();
+  report.graph.dangling = matrix.dangling.size() + matrix.more_unlinked;
   report.graph.weighted = matrix.weighted();
   report.graph.symmetric = graph.info.symmetric;
-  return {std::move(graph.matrix), {}, std::move(graph.labels)};
+  const NodeId more_unlinked = matrix.more_unlinked;
+  return {std::move(graph.matrix), {}, std::move(graph.labels), more_unlinked};
 }
 
 }  // namespace
@@ -266,24 +270,22 @@ bool is_lack_of_gpu(const std::exception& error) {
 
 LoadedGraph load_graph(const Options& options, const std::string& path, PhaseClock& clock,
                        ProgressDisplay& progress, io::Report& report) {
-  LoadedGraph graph;
-  bool on_device = reads_on_device(options, path);
-  if (on_device) {
+  std::optional<LoadedGraph> read;
+  if (reads_on_device(options, path)) {
     try {
-      graph = read_on_device(options, path, clock, progress, report);
+      read = read_on_device(options, path, clock, progress, report);
     } catch (const std::exception& error) {
       if (options.reader == ReaderChoice::device || !is_lack_of_gpu(error)) throw;
       spdlog::info("the host reads the text: {}", error.what());
-      on_device = false;
     }
   }
-  if (!on_device) graph = load_here(options, path, clock, progress, report);
-  report.graph.smallest_node = label_of(0, graph.labels);
-  report.graph.largest_node = label_of(static_cast<NodeId>(report.graph.nodes - 1), graph.labels);
+  LoadedGraph graph = read ? *std::move(read) : load_here(options, path, clock, progress, report);
+  const bool named = graph.names().are_given();
+  report.graph.smallest_node = named ? graph.labels.front() : 1;
+  report.graph.largest_node = named ? graph.labels.back() : report.graph.nodes;
   const std::string called =
-      graph.labels.empty()
-          ? ""
-          : fmt::format(" called {} to {}", report.graph.smallest_node, report.graph.largest_node);
+      named ? fmt::format(" called {} to {}", report.graph.smallest_node, report.graph.largest_node)
+            : "";
   const std::string origin = report.graph.cache.empty()   ? ""
                              : report.graph.cache == path ? "; a graph cache"
                                                           : "; from " + report.graph.cache;

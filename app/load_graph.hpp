@@ -7,6 +7,7 @@
 #include "app/options.hpp"
 #include "app/phase_clock.hpp"
 #include "app/progress_display.hpp"
+#include "core/node_names.hpp"
 #include "core/shared_array.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/device_reader.hpp"
@@ -19,6 +20,9 @@ struct LoadedGraph {
   TransitionMatrix matrix;
   std::optional<gpu::DeviceMatrix> device_matrix;  ///< Set: the matrix, and the one above is empty.
   SharedArray<std::uint64_t> labels;               ///< NodeLabels
+  NodeId more_unlinked = 0;                        ///< The matrix's.
+
+  [[nodiscard]] NodeNames names() const { return {labels, more_unlinked}; }
 };
 
 /// No GPU, or one that has too little memory: what is asked of a GPU without need is then done

@@ -110,6 +110,17 @@ ChosenEngine load_and_prepare(const Options& options, const std::string& path, P
   return choose_engine(by_host, graph);
 }
 
+/// The error as the graph's nodes are called, and with those that the last row stands for.
+DanglingNodesError error_about(const DanglingNodesError& error, const LoadedGraph& graph) {
+  const NodeNames names = graph.names();
+  std::uint64_t label = UnlinkedNodes(names).label();
+  if (names.more_unlinked == 0 || error.first() < names.labels.size()) {
+    const std::uint64_t of_row = label_of(error.first(), names.labels);
+    label = names.more_unlinked == 0 ? of_row : std::min(label, of_row);
+  }
+  return {error.first(), error.count() + names.more_unlinked, label};
+}
+
 Solution solve(const Options& options, const ChosenEngine& chosen, const LoadedGraph& graph,
                PhaseClock& clock, ProgressDisplay& progress_display, io::Report& report) try {
   report.engine = chosen.name;
@@ -156,7 +167,7 @@ Solution solve(const Options& options, const ChosenEngine& chosen, const LoadedG
   report.residual_history = solution.changes;
   return solution;
 } catch (const DanglingNodesError& error) {
-  throw DanglingNodesError(error.first(), error.count(), label_of(error.first(), graph.labels));
+  throw error_about(error, graph);
 }
 
 std::string provenance(const io::Report& report) {
@@ -209,20 +220,21 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
   const bool rank_all = !output.empty() && io::is_ranked(options.output_format());
   const std::vector<NodeId> order =
       rank_nodes(solution.scores, rank_all ? solution.scores.size() : options.top, options.threads);
-  report.certified_depth = certified_depth(solution.scores, solution.error_bound, options.threads);
+  report.certified_depth =
+      certified_depth(solution.scores, solution.error_bound, options.threads, graph.more_unlinked);
   report.seconds.rank = clock.lap();
   log_result(options, report);
 
   if (!output.empty()) {
     io::AtomicFile file(output);
-    io::write_scores(file.stream(), options.output_format(), solution.scores, order, graph.labels,
-                     provenance(report));
+    io::write_scores(file.stream(), options.output_format(),
+                     {solution.scores, order, graph.names()}, provenance(report));
     file.commit();
   }
   if (options.top > 0) {
     if (options.graphs.size() > 1) table << "# " << path << '\n';
-    io::write_scores(table, io::ScoreFormat::tsv, solution.scores,
-                     std::span(order).first(std::min(options.top, order.size())), graph.labels);
+    io::write_scores(table, io::ScoreFormat::tsv,
+                     {solution.scores, order, graph.names(), options.top});
     table.flush();
     if (!table) throw io::OutputError("cannot write the table to standard output");
   }

@@ -44,11 +44,15 @@ double error_from_residual(double alpha, double residual) {
   return (residual + 64 * unit_roundoff) / (1 - alpha);
 }
 
-std::size_t certified_depth(std::span<const double> scores, double error_bound, int threads) {
+std::size_t certified_depth(std::span<const double> scores, double error_bound, int threads,
+                            std::uint64_t more_unlinked) {
+  const auto shared = [&](NodeId row) { return more_unlinked > 0 && row + 1 == scores.size(); };
   // Ties end most rankings early, so look at a short prefix first.
   for (std::size_t depth = 1024;; depth *= 4) {
     const std::vector<NodeId> order = rank_nodes(scores, depth, threads);
-    for (std::size_t place = 0; place + 1 < order.size(); ++place) {
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      if (shared(order[place])) return place;
+      if (place + 1 == order.size()) break;
       if (!(scores[order[place]] - scores[order[place + 1]] > error_bound)) return place;
     }
     if (order.size() == scores.size()) return order.size();

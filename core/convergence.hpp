@@ -21,7 +21,7 @@ namespace pagerank {
 /// evaluated in double precision with compensated row sums. Adds what rounding can have hidden.
 [[nodiscard]] double error_from_residual(double alpha, double residual);
 
-/// ||G(x) - x||_1 in double precision, compensated row sums; x has one element a node. The same
+/// ||G(x) - x||_1 in double precision, compensated row sums; x has one element a row. The same
 /// bits for any number of threads (0: as many as OpenMP offers).
 [[nodiscard]] double residual_l1(const TransitionMatrix& matrix, const Problem& problem,
                                  std::span<const double> x, int threads = 0);
@@ -29,8 +29,9 @@ namespace pagerank {
 /// How many leading places of the ranking are certain: the largest k such that each of the first k
 /// scores exceeds its successor by more than error_bound (two nodes whose scores differ by more
 /// than a bound of ||x - x*||_1 are in the right order). `threads`: 0 for as many as OpenMP offers.
+/// The last score is that of so many more nodes: TransitionMatrix::more_unlinked.
 [[nodiscard]] std::size_t certified_depth(std::span<const double> scores, double error_bound,
-                                          int threads = 0);
+                                          int threads = 0, std::uint64_t more_unlinked = 0);
 
 /// Throws std::invalid_argument for an alpha outside [0, 1) or a tolerance that is not positive.
 void require_valid(const Problem& problem, const SolveOptions& options);

@@ -61,6 +61,8 @@ class PreparedGraph {
  public:
   PreparedGraph(TransitionMatrix matrix, const CpuEngineOptions& options)
       : nodes_(matrix.node_count()),
+        more_unlinked_(matrix.more_unlinked),
+        graph_nodes_(static_cast<double>(matrix.graph_node_count())),
         mixed_(options.precision == Precision::mixed),
         team_(options.threads),
         out_weights_(std::move(matrix.inverse_out_weight), has_few_links(matrix.in_links), team_),
@@ -100,7 +102,7 @@ class PreparedGraph {
       z_memory_.reserve(2 * aligned_nodes() * sizeof(T));
       z_ = z_memory_.as<T>();
       next_z_ = z_ + aligned_nodes();
-      start(x_, [uniform = 1.0 / nodes_](std::size_t) { return uniform; });
+      start(x_, [uniform = 1.0 / graph_.graph_nodes_](std::size_t) { return uniform; });
     }
 
     std::vector<double> advance(double target, std::uint32_t limit) override {
@@ -124,7 +126,7 @@ class PreparedGraph {
       if (std::is_same_v<T, float>) normalise();
       if (graph_.mixed_ && residuals_.empty()) residuals_ = node_array<T>(nodes_);
       const double* const z = exact_z();
-      const double base = (alpha_ * exact_dangling_mass() + (1 - alpha_)) / nodes_;
+      const double base = (alpha_ * exact_dangling_mass() + (1 - alpha_)) / graph_.graph_nodes_;
       std::vector<double> of_blocks(graph_.sums_.exact_block_count());
       graph_.sums_.for_each_exact_block(
           z, [&](std::size_t block, NodeId begin, NodeId end, const auto* y) {
@@ -136,7 +138,8 @@ class PreparedGraph {
             }
             of_blocks[block] = sum;
           });
-      residual_ = std::accumulate(of_blocks.begin(), of_blocks.end(), 0.0);
+      residual_ = std::accumulate(of_blocks.begin(), of_blocks.end(), 0.0) +
+                  graph_.more_unlinked_ * std::abs(base - x_.back());
       return residual_;
     }
 
@@ -163,15 +166,17 @@ class PreparedGraph {
           masses[p] += inverse > 0 ? 0 : x;
         });
       });
-      dangling_mass_ = std::accumulate(masses.begin(), masses.end(), 0.0);
+      dangling_mass_ =
+          std::accumulate(masses.begin(), masses.end(), graph_.more_unlinked_ * xs.back());
       z_is_current_ = true;
     }
 
     double step() {
       x_is_whole_ = false;
       if (!z_is_current_) start(x_, [this](std::size_t i) { return x_[i]; });
-      const double base =
-          (alpha_ * dangling_mass_ + (floats_.of_correction() ? 0 : 1 - alpha_)) / nodes_;
+      const double base = (alpha_ * dangling_mass_ + (floats_.of_correction() ? 0 : 1 - alpha_)) /
+                          graph_.graph_nodes_;
+      const double last = last_iterated();
       std::vector<RowSums> of_blocks(graph_.sums_.block_count());
       graph_.sums_.for_each_block(
           z_, [&](std::size_t block, NodeId begin, NodeId end, const double* y) {
@@ -179,7 +184,8 @@ class PreparedGraph {
                                                        : update<false>(begin, end, y, base);
           });
       std::swap(z_, next_z_);
-      RowSums sums;
+      RowSums sums{.change = graph_.more_unlinked_ * std::abs(last_iterated() - last),
+                   .dangling_mass = graph_.more_unlinked_ * last_iterated()};
       for (const RowSums& block : of_blocks) {
         sums.change += block.change;
         sums.dangling_mass += block.dangling_mass;
@@ -233,6 +239,10 @@ class PreparedGraph {
       }
     }
 
+    [[nodiscard]] double last_iterated() {
+      return floats_.of_correction() ? correction_.back() : x_.back();
+    }
+
     /// Adds a correction to the ranks, once.
     void make_whole() {
       if (floats_.of_correction() && !x_is_whole_) {
@@ -256,6 +266,7 @@ class PreparedGraph {
       for_each_piece(graph_.team_, nodes_, [&](std::size_t p, std::size_t begin, std::size_t end) {
         of_pieces[p] = sum_of(std::span(x_).subspan(begin, end - begin));
       });
+      of_pieces.push_back(graph_.more_unlinked_ * x_.back());
       const double scale = 1 / sum_of(of_pieces);
       for_each_piece(graph_.team_, nodes_, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) x_[i] *= scale;
@@ -292,6 +303,7 @@ class PreparedGraph {
                        for (std::size_t d = begin; d < end; ++d) masses[p] += x_[dangling[d]];
                      });
       CompensatedSum mass;
+      mass += graph_.more_unlinked_ * x_.back();
       for (const CompensatedSum& of_piece : masses) mass += of_piece.value();
       return mass.value();
     }
@@ -312,6 +324,8 @@ class PreparedGraph {
   };
 
   NodeId nodes_;
+  double more_unlinked_;  ///< Nodes that the last one stands for besides,
+  double graph_nodes_;    ///< and the sum of both.
   bool mixed_;
   ThreadTeam team_;
   OutWeights out_weights_;

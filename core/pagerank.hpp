@@ -43,7 +43,7 @@ struct SolveOptions {
 };
 
 struct Solution {
-  Array<double> scores;  ///< One a node, in the order of the graph's node ids.
+  Array<double> scores;  ///< One a row of the matrix: a node, in the order of the node ids.
   std::uint32_t iterations = 0;
 
   /// The certificate below is within the tolerance.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/csr_matrix.hpp"
@@ -27,7 +28,17 @@ struct TransitionMatrix {
   std::vector<NodeId> dangling;            ///< Ascending.
   EdgeIndex distinct_links = 0;            ///< Different (source, target) pairs.
 
+  /// So many nodes besides have no row: the last row, which has no links, stands for them, too, for
+  /// without links all nodes have the same rank. 0 unless most nodes of a graph are such; whoever
+  /// adds up ranks counts the last one so many times more.
+  NodeId more_unlinked = 0;
+
+  /// Rows, and so elements of vectors and scores.
   [[nodiscard]] NodeId node_count() const { return in_links.row_count(); }
+  /// The n of the formula.
+  [[nodiscard]] std::uint64_t graph_node_count() const {
+    return std::uint64_t{node_count()} + more_unlinked;
+  }
   [[nodiscard]] EdgeIndex link_count() const { return in_links.element_count(); }
   [[nodiscard]] bool weighted() const { return !in_links.values.empty(); }
 };

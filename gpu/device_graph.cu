@@ -88,6 +88,7 @@ DeviceGraph<T>::DeviceGraph(const TransitionMatrix& matrix, TransferRing& ring, 
   uploaded->dangling = matrix.dangling.size();
   if (!matrix.dangling.empty()) uploaded->first_dangling = matrix.dangling.front();
   uploaded->distinct_links = matrix.distinct_links;
+  uploaded->more_unlinked = matrix.more_unlinked;
   ring.expect(bytes(matrix));
   const EdgeIndex links = link_count();
   const bool beside = links >= stretch && NodeArraysBesideLinks::can_travel(matrix, ring);

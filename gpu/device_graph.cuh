@@ -64,6 +64,7 @@ class DeviceGraph {
 
   [[nodiscard]] std::uint64_t node_count() const { return matrix_->node_count(); }
   [[nodiscard]] EdgeIndex link_count() const { return matrix_->link_count(); }
+  [[nodiscard]] NodeId more_unlinked() const { return matrix_->more_unlinked; }
 
   /// Whether in_links() has values.
   [[nodiscard]] bool has_values() const { return in_link_values() != nullptr; }

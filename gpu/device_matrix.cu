@@ -19,6 +19,7 @@ TransitionMatrix DeviceTransitionMatrix::download() const {
     if (matrix.inverse_out_weight[node] == 0) matrix.dangling.push_back(node);
   }
   matrix.distinct_links = distinct_links;
+  matrix.more_unlinked = more_unlinked;
   return matrix;
 }
 

@@ -14,6 +14,7 @@ struct DeviceTransitionMatrix {
   NodeId first_dangling = 0;
   std::uint64_t dangling = 0;  ///< Nodes.
   EdgeIndex distinct_links = 0;
+  NodeId more_unlinked = 0;
 
   [[nodiscard]] std::uint64_t node_count() const { return inverse_out_weight.size(); }
   [[nodiscard]] EdgeIndex link_count() const { return column_indices.size(); }

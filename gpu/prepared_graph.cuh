@@ -191,8 +191,9 @@ class PreparedGraph {
       bring_x();
       NodeSums* const result = vectors_.sums.data() + 1;
       if (std::is_same_v<T, float>) {
-        normalise(vectors_.x.data(), vectors_.x.size(), vectors_.block_sums.data(), result,
-                  prepared_.stream_);
+        normalise(vectors_.x.data(), vectors_.x.size(),
+                  static_cast<double>(prepared_.graph_.more_unlinked()), vectors_.block_sums.data(),
+                  result, prepared_.stream_);
         x_is_fetched_ = false;
       }
       x_is_there_.record(prepared_.stream_);
@@ -386,8 +387,12 @@ class PreparedGraph {
   }
   [[nodiscard]] RankState<T> state_of(const Spmv<T>& spmv, ScalarSets::Set scalars,
                                       const T* source) {
+    const NodeId more = graph_.more_unlinked();
+    const std::uint64_t isolated = std::max<std::uint64_t>(spmv.isolated_nodes(), more > 0 ? 1 : 0);
     return {.nodes = graph_.node_count(),
-            .isolated = spmv.isolated_nodes(),
+            .graph_nodes = static_cast<double>(graph_.node_count() + more),
+            .isolated = isolated,
+            .isolated_in_graph = static_cast<double>(isolated + more),
             .z = vectors_->z.data(),
             .y = vectors_->y.data(),
             .out_weight = vectors_->out_weight.data(),

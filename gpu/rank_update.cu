@@ -21,8 +21,8 @@ struct alignas(16) Together {
 template <class T, bool has_source>
 __global__ void regularise(RankState<T> state, IterationEnd end) {
   const double alpha = state.scalars->alpha;
-  const double base = (alpha * state.sums->dangling_mass + state.scalars->teleport) /
-                      static_cast<double>(state.nodes);
+  const double base =
+      (alpha * state.sums->dangling_mass + state.scalars->teleport) / state.graph_nodes;
   if (global_thread_index() == 0) *state.base = base;
   NodeSums sums{0, 0};
   const auto next_z = [&](T y, T source, T z, T weight) {
@@ -77,7 +77,7 @@ __global__ void regularise(RankState<T> state, IterationEnd end) {
     const NodeSums others = sums;
     sums = {0, 0};
     next_of(linked);
-    const auto count = static_cast<double>(state.isolated);
+    const double count = state.isolated_in_graph;
     sums = {others.change + count * sums.change, others.dangling_mass + count * sums.dangling_mass};
   }
   sums = block_sums_of<sum_block_size>(sums);
@@ -104,9 +104,10 @@ __global__ void scale(RankState<T> state, const NodeId* order, const double* x) 
   state.z[i] = static_cast<T>(rank) / (weight > 0 ? weight : T(1));
 }
 
-/// Block sums of x, as dangling mass.
-__global__ void add_up(std::uint64_t nodes, const double* x, NodeSums* block_sums) {
+/// Block sums of x, as dangling mass; the last one counts `more` times more.
+__global__ void add_up(std::uint64_t nodes, const double* x, double more, NodeSums* block_sums) {
   RowSum<double> mass{};
+  if (more > 0 && global_thread_index() == 0) mass.add(more * x[nodes - 1]);
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t i = global_thread_index(); i < nodes; i += stride) mass.add(x[i]);
   const double sum = block_sum<sum_block_size>(mass.value());
@@ -147,10 +148,10 @@ void read_ranks(const RankState<T>& state, const NodeId* order, const double* x,
   PAGERANK_CUDA_LAUNCHED(scale);
 }
 
-void normalise(double* x, std::uint64_t nodes, NodeSums* block_sums, NodeSums* sum,
+void normalise(double* x, std::uint64_t nodes, double more, NodeSums* block_sums, NodeSums* sum,
                cudaStream_t stream) {
   const unsigned blocks = update_blocks(nodes);
-  add_up<<<blocks, sum_block_size, 0, stream>>>(nodes, x, block_sums);
+  add_up<<<blocks, sum_block_size, 0, stream>>>(nodes, x, more, block_sums);
   PAGERANK_CUDA_LAUNCHED(add_up);
   add_block_sums(block_sums, blocks, sum, stream);
   divide<<<blocks_for(nodes, sum_block_size), sum_block_size, 0, stream>>>(nodes, x, sum);

@@ -18,7 +18,9 @@ struct RankScalars {
 template <class T>
 struct RankState {
   std::uint64_t nodes;
-  std::uint64_t isolated;      ///< Nodes at the end that have no links, and so all the same rank.
+  double graph_nodes;          ///< TransitionMatrix::graph_node_count()
+  std::uint64_t isolated;      ///< Nodes at the end that have no links, and so all the same rank:
+  double isolated_in_graph;    ///< so many with those that have no element of their own.
   T* z;                        ///< What the SpMV gathers: x / out_weight; of dangling nodes x.
   const T* y;                  ///< What the SpMV left: B x.
   const T* out_weight;         ///< What x is divided by; 0 marks a dangling node.
@@ -54,12 +56,13 @@ template <class T>
 void read_ranks(const RankState<T>& state, const NodeId* order, const double* x,
                 cudaStream_t stream);
 
-/// Scales x, of as many elements as `nodes`, so that they add up to 1, as those of x* do. Columns
+/// Scales x, of as many elements as `nodes`, so that they add up to 1, as those of x* do, where the
+/// last one counts `more` times more. Columns
 /// of G add up to 1, so that the sum of an error's elements, which rounding in float leaves,
 /// shrinks by alpha an iteration whatever the graph; an error that adds up to 0 shrinks as fast as
 /// the graph mixes. `block_sums`: update_blocks() elements, `sum`: one, of scratch. Only queues the
 /// work.
-void normalise(double* x, std::uint64_t nodes, NodeSums* block_sums, NodeSums* sum,
+void normalise(double* x, std::uint64_t nodes, double more, NodeSums* block_sums, NodeSums* sum,
                cudaStream_t stream);
 
 extern template void update_ranks<float>(const RankState<float>&, const IterationEnd&,

@@ -14,8 +14,8 @@ class Residual {
  public:
   /// The arrays, in device memory, outlive it; values of an unweighted graph are null. Links may
   /// still be on their way. Its own vectors are in `memory`, all else comes from `reserved`, or,
-  /// where that is unset, from the device.
-  Residual(const CsrView<double>& in_links, const double* inverse_out_weight,
+  /// where that is unset, from the device. `more_unlinked`: see TransitionMatrix.
+  Residual(const CsrView<double>& in_links, const double* inverse_out_weight, double more_unlinked,
            const ScratchMemory& memory, const std::optional<ScratchMemory>& reserved);
 
   /// What it takes of `memory`, and else.
@@ -31,6 +31,7 @@ class Residual {
  private:
   CsrView<double> in_links_;
   const double* inverse_out_weight_;
+  double more_unlinked_;
   std::unique_ptr<Spmv<double>> spmv_;
   DeviceBuffer<double> z_, y_;  ///< What is multiplied; the product, then the residual.
   DeviceBuffer<NodeSums> block_sums_;

@@ -20,8 +20,8 @@ struct SolveVectors {
       : memory(graph.reserved()
                    ? *graph.reserved()
                    : ScratchMemory(stream, bytes(graph.node_count(), mixed), graph.most_held())),
-        residual(graph.arriving_exact_in_links(), graph.inverse_out_weight(), memory,
-                 graph.reserved()),
+        residual(graph.arriving_exact_in_links(), graph.inverse_out_weight(),
+                 static_cast<double>(graph.more_unlinked()), memory, graph.reserved()),
         out_weight(graph.node_count(), memory),
         x(graph.node_count(), memory),
         y(graph.node_count(), memory),

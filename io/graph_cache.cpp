@@ -73,6 +73,7 @@ class ContentCheck {
   ContentCheck(const Header& header, const Contents& contents)
       : links_(header.links),
         nodes_(header.nodes),
+        more_unlinked_(header.more_unlinked),
         row_offsets_(numbers<EdgeIndex>(contents[row_offsets])),
         column_indices_(numbers<NodeId>(contents[column_indices])),
         values_(numbers<double>(contents[values])),
@@ -106,6 +107,15 @@ class ContentCheck {
   /// Once all pieces were looked at: what is wrong, or null.
   [[nodiscard]] const char* fault() const {
     if (fault_ != nullptr) return fault_;
+    if (more_unlinked_ > 0) {
+      const std::uint64_t all = nodes_ + more_unlinked_;
+      if (row_offsets_[nodes_ - 1] != links_ || inverse_out_weight_[nodes_ - 1] != 0) {
+        return "the row of nodes without links has some";
+      }
+      if (!labels_.empty() && (labels_.front() == 0 || labels_.back() > all)) {
+        return "a label is out of range";
+      }
+    }
     // All places where columns descend are those where rows begin.
     return descents_ == descents_between_rows_ ? nullptr : "columns descend within a row";
   }
@@ -183,7 +193,7 @@ class ContentCheck {
     if (signs >> 63 != 0) fault_ = fault;
   }
 
-  std::uint64_t links_, nodes_;
+  std::uint64_t links_, nodes_, more_unlinked_;
   std::span<const EdgeIndex> row_offsets_;
   std::span<const NodeId> column_indices_;
   std::span<const double> values_;
@@ -232,7 +242,9 @@ std::optional<SourceStamp> source_stamp(const std::string& path) {
 void write_graph_cache(const std::string& path, const CachedGraph& graph, int threads) {
   const TransitionMatrix& matrix = graph.matrix;
   const CsrMatrix& in_links = matrix.in_links;
-  if (!graph.labels.empty() && graph.labels.size() != matrix.node_count()) {
+  const bool shared_row = matrix.more_unlinked > 0;
+  const std::size_t named = matrix.node_count() - (shared_row ? 1 : 0);
+  if ((shared_row || !graph.labels.empty()) && graph.labels.size() != named) {
     throw std::invalid_argument("graph cache: labels and nodes differ in number");
   }
   const GraphCacheInfo& info = graph.info;
@@ -241,11 +253,12 @@ void write_graph_cache(const std::string& path, const CachedGraph& graph, int th
   set(source_is_column, info.source_index == SourceIndex::column);
   set(symmetric, info.symmetric);
   set(weighted, matrix.weighted());
-  set(labelled, !graph.labels.empty());
+  set(labelled, shared_row || !graph.labels.empty());
   set(edge_list, info.format == GraphFormat::edge_list);
   header.nodes = matrix.node_count();
   header.links = matrix.link_count();
   header.distinct_links = matrix.distinct_links;
+  header.more_unlinked = matrix.more_unlinked;
   header.entries = info.entries;
   header.source_bytes = info.stamp.bytes;
   header.source_modified_ns = info.stamp.modified_ns;
@@ -306,6 +319,8 @@ GraphCache::GraphCache(std::string path)
   if (header_.nodes == 0 || header_.nodes > max_node_count || header_.links > most_links ||
       header_.distinct_links > header_.links || (header_.flags & ~std::uint64_t{all_flags}) != 0 ||
       ((header_.flags & weighted) != 0 && header_.links == 0) ||
+      header_.more_unlinked > max_node_count - header_.nodes ||
+      (header_.more_unlinked > 0 && (header_.flags & labelled) == 0) ||
       header_.reserved != decltype(header_.reserved){}) {
     damaged("the header makes no sense");
   }
@@ -354,6 +369,7 @@ CachedGraph GraphCache::load(int threads) const {
   view(graph.labels, labels);
   matrix.dangling = content.dangling();
   matrix.distinct_links = header_.distinct_links;
+  matrix.more_unlinked = static_cast<NodeId>(header_.more_unlinked);
   return graph;
 }
 

@@ -16,7 +16,8 @@ Layout layout_of(const Header& header) {
   const std::array<std::uint64_t, section_count> bytes = {
       (header.nodes + 1) * sizeof(std::uint64_t), header.links * sizeof(std::uint32_t),
       present(weighted) * header.links * sizeof(double), header.nodes * sizeof(double),
-      present(labelled) * header.nodes * sizeof(std::uint64_t)};
+      present(labelled) * (header.nodes - (header.more_unlinked > 0 ? 1 : 0)) *
+          sizeof(std::uint64_t)};
   const auto aligned = [](std::uint64_t at) {
     return (at + alignment - 1) / alignment * alignment;
   };

@@ -15,7 +15,7 @@
 ///     values              links        f64, if the flag `weighted` is set
 ///     inverse_out_weight  nodes        f64
 ///     labels              nodes        u64, if `labelled`: what the nodes are called outside,
-///                                      ascending
+///                                      ascending; one less if the last stands for several
 ///
 /// Each section begins at the next multiple of 64 bytes; the bytes between and after them are 0,
 /// and the file ends at such a multiple. All numbers are in the byte order of the machine that
@@ -55,7 +55,9 @@ struct Header {
   std::int64_t source_modified_ns = 0;
   std::uint64_t source_sample = 0;
 
-  std::array<std::uint64_t, 3> reserved = {};  ///< 0
+  std::uint64_t more_unlinked = 0;  ///< TransitionMatrix::more_unlinked
+
+  std::array<std::uint64_t, 2> reserved = {};  ///< 0
 };
 static_assert(sizeof(Header) == 128);
 

@@ -1,5 +1,7 @@
 #include "io/graph_reader.hpp"
 
+#include <numeric>
+
 namespace pagerank::io {
 
 GraphReader::GraphReader(ByteSource& source, GraphFormat format, const ReadOptions& options)
@@ -22,6 +24,7 @@ bool GraphReader::symmetric() const {
 std::uint64_t GraphReader::expected_bytes() const {
   const std::uint64_t weight = weighted() ? sizeof(double) : 0;
   if (edge_list_) return edge_list_->expected_links() * (8 + weight);
+  if (hardly_linked()) return matrix_market_->shape().expected_entries * (8 + weight);
   const TransitionMatrixBuilder::Shape shape = matrix_market_->shape();
   return shape.expected_entries * (symmetric() ? 2 : 1) * (6 + weight) +
          pieces_ * TransitionMatrixBuilder::bytes_of_piece_table(shape);
@@ -29,9 +32,14 @@ std::uint64_t GraphReader::expected_bytes() const {
 
 void GraphReader::read(SourceIndex source_index) {
   if (matrix_market_) {
+    entries_ = matrix_market_->header().entries;
+    if (hardly_linked()) {
+      matrix_market_->read_into(links_, source_index);
+      links_.number_nodes(threads_);
+      return;
+    }
     builder_.emplace(matrix_market_->shape());
     matrix_market_->read_into(*builder_, source_index);
-    entries_ = matrix_market_->header().entries;
   } else {
     edge_list_->read_into(links_, source_index);
     entries_ = links_.link_count();
@@ -39,20 +47,37 @@ void GraphReader::read(SourceIndex source_index) {
 }
 
 NodeId GraphReader::node_count() const {
+  if (hardly_linked()) return links_.node_count() + 1;
   return matrix_market_ ? matrix_market_->shape().node_count : links_.node_count();
 }
 
 EdgeIndex GraphReader::link_count() const {
-  return matrix_market_ ? builder_->link_count() : entries_;
+  return builder_ ? builder_->link_count() : entries_ * (symmetric() ? 2 : 1);
+}
+
+NodeLabels GraphReader::take_labels() {
+  NodeLabels labels = links_.take_labels();
+  if (hardly_linked() && labels.empty()) {
+    labels.resize(links_.node_count());
+    std::iota(labels.begin(), labels.end(), std::uint64_t{1});
+  }
+  return labels;
 }
 
 TransitionMatrix GraphReader::build() {
-  if (edge_list_) {
-    builder_.emplace(TransitionMatrixBuilder::Shape{
-        .node_count = node_count(), .weighted = weighted(), .expected_entries = entries_});
+  if (!builder_) {
+    builder_.emplace(TransitionMatrixBuilder::Shape{.node_count = node_count(),
+                                                    .weighted = weighted(),
+                                                    .undirected = symmetric(),
+                                                    .expected_entries = entries_});
     links_.move_into(*builder_, threads_);
   }
-  return builder_->build(threads_);
+  TransitionMatrix matrix = builder_->build(threads_);
+  if (hardly_linked()) {
+    const auto nodes = static_cast<NodeId>(matrix_market_->header().node_count);
+    matrix.more_unlinked = nodes - matrix.node_count();
+  }
+  return matrix;
 }
 
 LabelledEdgeList read_graph(ByteSource& source, GraphFormat format, SourceIndex source_index,

@@ -30,6 +30,11 @@ class GraphReader {
 
   [[nodiscard]] bool weighted() const;
   [[nodiscard]] bool symmetric() const;
+  /// Whether the matrix will have one row for all nodes without links:
+  /// TransitionMatrix::more_unlinked.
+  [[nodiscard]] bool hardly_linked() const {
+    return matrix_market_ && matrix_market_->hardly_linked();
+  }
 
   /// About how many bytes of memory read() will hold when it is done; 0 if the source does not say.
   [[nodiscard]] std::uint64_t expected_bytes() const;
@@ -37,11 +42,13 @@ class GraphReader {
   /// Step one, once: all of the text.
   void read(SourceIndex source_index);
 
-  /// After read():
+  /// After read(): the rows of the matrix.
   [[nodiscard]] NodeId node_count() const;
   [[nodiscard]] std::uint64_t entry_count() const { return entries_; }  ///< As stored in the file.
-  [[nodiscard]] EdgeIndex link_count() const;  ///< Directed, as TransitionMatrixBuilder counts.
-  [[nodiscard]] NodeLabels take_labels() { return links_.take_labels(); }
+  /// Directed, as TransitionMatrixBuilder counts; of hardly_linked() at most.
+  [[nodiscard]] EdgeIndex link_count() const;
+  /// Of hardly_linked(), one of each row but the last.
+  [[nodiscard]] NodeLabels take_labels();
 
   /// Step two, once.
   [[nodiscard]] TransitionMatrix build();
@@ -52,10 +59,10 @@ class GraphReader {
   std::uint64_t entries_ = 0;
 
   std::optional<MatrixMarketReader> matrix_market_;  ///< One of the two.
-  std::optional<TransitionMatrixBuilder> builder_;   ///< Holds what the first has read,
-
   std::optional<EdgeListReader> edge_list_;
-  LabelledLinks links_;  ///< and this what the second has.
+
+  std::optional<TransitionMatrixBuilder> builder_;  ///< Holds what has been read of the first,
+  LabelledLinks links_;                             ///< and this of the second, or hardly_linked().
 };
 
 /// A graph as a list of its links, however its file is written.

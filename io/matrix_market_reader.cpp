@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <vector>
 
 #include "io/matrix_market_entries.hpp"
 
@@ -49,6 +50,21 @@ void MatrixMarketReader::read_into(TransitionMatrixBuilder& builder, SourceIndex
     const bool by_row = source_index == SourceIndex::row;
     builder.add(block, by_row ? entries.first : entries.second,
                 by_row ? entries.second : entries.first, entries.weights);
+  });
+}
+
+void MatrixMarketReader::read_into(LabelledLinks& links, SourceIndex source_index) {
+  BlockLedger ledger = text_.ledger(header_.entries);
+  read_entries(ledger, [&](std::size_t block, const MatrixEntries& entries) {
+    const auto labels_of = [](const auto& nodes) {
+      std::vector<std::uint64_t> labels(nodes.size());
+      std::transform(nodes.begin(), nodes.end(), labels.begin(),
+                     [](NodeId node) { return label_of(node, {}); });
+      return labels;
+    };
+    const bool by_row = source_index == SourceIndex::row;
+    links.add(block, labels_of(by_row ? entries.first : entries.second),
+              labels_of(by_row ? entries.second : entries.first), entries.weights);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/edge_list.hpp"
+#include "core/labelled_links.hpp"
 #include "core/transition_builder.hpp"
 #include "io/byte_source.hpp"
 #include "io/graph_text.hpp"
@@ -34,6 +35,18 @@ class MatrixMarketReader {
 
   /// Hands the entries to a builder of that shape. Nothing is said of it if this throws.
   void read_into(TransitionMatrixBuilder& builder, SourceIndex source_index);
+
+  /// Whether there are so many nodes, and so few entries, that rows for the nodes that occur in
+  /// entries, and one for all others, take less than half of what a row a node would: memory is
+  /// what the entries ask for then, whatever the header says.
+  [[nodiscard]] bool hardly_linked() const {
+    constexpr std::uint64_t many_nodes = 1 << 20;
+    return header_.node_count >= many_nodes && header_.node_count / 4 >= header_.entries;
+  }
+
+  /// In place of the other, of such a graph: hands on the entries, nodes called by their numbers in
+  /// the file, from 1 on.
+  void read_into(LabelledLinks& links, SourceIndex source_index);
 
  private:
   friend class MatrixMarketBlocks;

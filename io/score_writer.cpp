@@ -1,10 +1,8 @@
 #include "io/score_writer.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstdint>
-#include <vector>
 
 namespace pagerank::io {
 namespace {
@@ -48,22 +46,23 @@ struct RowStyle {
       after_all;
 };
 
-void write_rows(std::ostream& out, const RowStyle& style, std::span<const double> scores,
-                std::span<const NodeId> order, std::span<const std::uint64_t> labels) {
+void write_rows(std::ostream& out, const RowStyle& style, const ScoreRows& rows) {
   Text text(out);
   text << style.before_all;
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    if (place > 0) text << style.between_rows;
-    (text << style.before_rank).number(place + 1);
-    (text << style.before_node).number(label_of(order[place], labels));
-    (text << style.before_score).number(scores[order[place]]);
-    text << style.after_row;
-  }
+  std::uint64_t rank = 0;
+  for_each_ranked(rows.scores, rows.order, rows.names, rows.most,
+                  [&](std::uint64_t label, double score) {
+                    if (rank > 0) text << style.between_rows;
+                    (text << style.before_rank).number(++rank);
+                    (text << style.before_node).number(label);
+                    (text << style.before_score).number(score);
+                    text << style.after_row;
+                  });
   text << style.after_all;
 }
 
-void write_matrix_market(std::ostream& out, std::span<const double> scores,
-                         std::span<const std::uint64_t> labels, const std::string& comment) {
+void write_matrix_market(std::ostream& out, std::span<const double> scores, const NodeNames& names,
+                         const std::string& comment) {
   Text text(out);
   text << "%%MatrixMarket matrix array real general\n";
   for (std::string_view rest = comment; !rest.empty();) {
@@ -71,48 +70,41 @@ void write_matrix_market(std::ostream& out, std::span<const double> scores,
     text << "% " << rest.substr(0, newline) << "\n";
     rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
   }
-  if (!labels.empty()) text << "% the nodes, in the order of their scores:\n";
-  for (const std::uint64_t label : labels) (text << "% ").number(label) << "\n";
-  text.number(scores.size()) << " 1\n";
-  for (const double score : scores) text.number(score) << "\n";
+  if (names.are_given()) {
+    text << "% the nodes, in the order of their scores:\n";
+    for (const std::uint64_t label : names.labels) (text << "% ").number(label) << "\n";
+  }
+  text.number(node_count_of(scores, names)) << " 1\n";
+  for_each_node(scores, names, [&](std::uint64_t, double score) { text.number(score) << "\n"; });
 }
 
 /// NumPy's format 1.0: magic, version, header length, header padded to a multiple of 64 bytes, data
 /// (numpy.lib.format documentation).
-void write_npy(std::ostream& out, std::span<const double> scores,
-               std::span<const std::uint64_t> labels) {
+void write_npy(std::ostream& out, std::span<const double> scores, const NodeNames& names) {
   static_assert(std::endian::native == std::endian::little);
   std::string header = std::string("{'descr': ") +
-                       (labels.empty() ? "'<f8'" : "[('node', '<u8'), ('score', '<f8')]") +
-                       ", 'fortran_order': False, 'shape': (" + std::to_string(scores.size()) +
-                       ",), }";
+                       (names.are_given() ? "[('node', '<u8'), ('score', '<f8')]" : "'<f8'") +
+                       ", 'fortran_order': False, 'shape': (" +
+                       std::to_string(node_count_of(scores, names)) + ",), }";
   constexpr std::size_t before_header = 10;
   header.append(63 - (before_header + header.size()) % 64, ' ');
   header += '\n';
   const auto length = static_cast<std::uint16_t>(header.size());
   out << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(length & 0xff)
       << static_cast<char>(length >> 8) << header;
-  if (labels.empty()) {
+  if (names.labels.empty() && names.more_unlinked == 0) {
     out.write(reinterpret_cast<const char*>(scores.data()),
               static_cast<std::streamsize>(scores.size_bytes()));
     return;
   }
-  struct Record {
-    std::uint64_t node;
-    double score;
+  const auto bytes_of = [](const auto& number) {
+    return std::string_view(reinterpret_cast<const char*>(&number), sizeof(number));
   };
-  static_assert(sizeof(Record) == sizeof(std::uint64_t) + sizeof(double));
-  constexpr std::size_t at_once = 4096;
-  std::vector<Record> records;
-  for (std::size_t begin = 0; begin < scores.size(); begin += at_once) {
-    records.clear();
-    const std::size_t end = std::min(begin + at_once, scores.size());
-    for (std::size_t node = begin; node < end; ++node) {
-      records.push_back({labels[node], scores[node]});
-    }
-    out.write(reinterpret_cast<const char*>(records.data()),
-              static_cast<std::streamsize>(records.size() * sizeof(Record)));
-  }
+  Text records(out);
+  for_each_node(scores, names, [&](std::uint64_t label, double score) {
+    if (names.are_given()) records << bytes_of(label);
+    records << bytes_of(score);
+  });
 }
 
 }  // namespace
@@ -126,24 +118,20 @@ std::optional<ScoreFormat> score_format_named(std::string_view name) {
   return std::nullopt;
 }
 
-void write_scores(std::ostream& out, ScoreFormat format, std::span<const double> scores,
-                  std::span<const NodeId> order, std::span<const std::uint64_t> labels,
+void write_scores(std::ostream& out, ScoreFormat format, const ScoreRows& rows,
                   const std::string& comment) {
   switch (format) {
     case ScoreFormat::tsv:
-      return write_rows(out, {"rank\tnode\tscore\n", "", "\t", "\t", "\n", "", ""}, scores, order,
-                        labels);
+      return write_rows(out, {"rank\tnode\tscore\n", "", "\t", "\t", "\n", "", ""}, rows);
     case ScoreFormat::csv:
-      return write_rows(out, {"rank,node,score\n", "", ",", ",", "\n", "", ""}, scores, order,
-                        labels);
+      return write_rows(out, {"rank,node,score\n", "", ",", ",", "\n", "", ""}, rows);
     case ScoreFormat::json:
       return write_rows(
-          out, {"[\n", "{\"rank\": ", ", \"node\": ", ", \"score\": ", "}", ",\n", "\n]\n"}, scores,
-          order, labels);
+          out, {"[\n", "{\"rank\": ", ", \"node\": ", ", \"score\": ", "}", ",\n", "\n]\n"}, rows);
     case ScoreFormat::matrix_market:
-      return write_matrix_market(out, scores, labels, comment);
+      return write_matrix_market(out, rows.scores, rows.names, comment);
     case ScoreFormat::npy:
-      return write_npy(out, scores, labels);
+      return write_npy(out, rows.scores, rows.names);
   }
 }
 

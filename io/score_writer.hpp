@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/labelled_links.hpp"
+#include "core/node_names.hpp"
 #include "core/types.hpp"
 
 namespace pagerank::io {
@@ -29,12 +29,18 @@ enum class ScoreFormat {
   return format == ScoreFormat::tsv || format == ScoreFormat::csv || format == ScoreFormat::json;
 }
 
-/// Writes scores (one a node) with as many digits as reading them back exactly takes. Ranked
-/// formats write the nodes in `order`, which may be shorter than `scores`; the others all nodes.
-/// `comment` (one line or several) goes into formats that have comments. Nodes are called by their
-/// labels (label_of()). Failures show in the stream's state.
-void write_scores(std::ostream& out, ScoreFormat format, std::span<const double> scores,
-                  std::span<const NodeId> order, std::span<const std::uint64_t> labels = {},
+/// What of scores is written.
+struct ScoreRows {
+  std::span<const double> scores;
+  std::span<const NodeId> order;  ///< For ranked formats: rank_nodes() for a depth of `most`.
+  NodeNames names = {};
+  std::uint64_t most = UINT64_MAX;  ///< Ranked formats write so many nodes, or all.
+};
+
+/// Writes scores with as many digits as reading them back exactly takes. Formats that are not
+/// ranked have all nodes. `comment` (one line or several) goes into formats that have comments.
+/// Failures show in the stream's state.
+void write_scores(std::ostream& out, ScoreFormat format, const ScoreRows& rows,
                   const std::string& comment = {});
 
 }  // namespace pagerank::io

@@ -250,12 +250,58 @@ TEST_CASE("a header that claims much costs little") {
   }
 }
 
+TEST_CASE("a graph of nearly no links takes what its links need, however many its nodes") {
+  const TemporaryDirectory files;
+  const std::string path = (files / "g.mtx").string();
+  write_file(path,
+             "%%MatrixMarket matrix coordinate pattern general\n4294967294 4294967294 3\n"
+             "4294967294 4\n7 4\n4 2\n");
+  // x = base (1, 1 + alpha (1 + 2 alpha), ..., 1 + 2 alpha, ...) for 1, 2, ..., 4, ...
+  const double n = 4294967294.0, alpha = 0.85;
+  const double base = 1 / (n + 2 * alpha + alpha * (1 + 2 * alpha));
+  for (const char* precision : {"double", "mixed"}) {
+    const RunResult run =
+        run_pagerank({path, "--top", "5", "--precision", precision, "--tolerance", "1e-13",
+                      "--cache", "--report", (files / "r.json").string()});
+    CHECK(run.status == 0);
+    CHECK(run.seconds < 10);
+    if (measure_memory && !has(run.err, "engine: gpu")) CHECK(run.peak_bytes < 100'000'000);
+    const std::vector<std::string> lines = lines_of(run.out);
+    REQUIRE(lines.size() == 6);
+    const int nodes[] = {2, 4, 1, 3, 5};
+    const double scores[] = {1 + alpha * (1 + 2 * alpha), 1 + 2 * alpha, 1, 1, 1};
+    for (std::size_t place = 0; place < 5; ++place) {
+      std::istringstream row(lines[place + 1]);
+      int rank = 0, node = 0;
+      double score = 0;
+      row >> rank >> node >> score;
+      CHECK(node == nodes[place]);
+      CHECK(score == doctest::Approx(base * scores[place]).epsilon(1e-6));
+    }
+    const auto report = nlohmann::json::parse(read_file(files / "r.json"));
+    CHECK(report["graph"]["nodes"] == 4294967294);
+    CHECK(report["graph"]["largest_node"] == 4294967294);
+    CHECK(report["graph"]["dangling"] == 4294967291);
+    CHECK(report["certified_depth"] <= 2);
+  }
+  const RunResult refused = run_pagerank({path, "--dangling", "error"});
+  CHECK(refused.status == 3);
+  CHECK(has(refused.err, "4294967291 dangling nodes"));
+  CHECK(has(refused.err, "the first is node 1"));
+}
+
 TEST_CASE("a graph that memory cannot hold exits 5 before it is tried") {
+  constexpr std::uint64_t entries = 200'000'000'000;
   const auto available = app::available_host_memory();
   REQUIRE(available.has_value());
-  if (*available > std::uint64_t{4'000'000'000} * 64) return;  // it could
-  const RunResult run = run_pagerank(
-      {"-"}, "%%MatrixMarket matrix coordinate pattern general\n4000000000 4000000000 1\n1 2\n");
+  if (*available > entries * 6) return;  // it could
+  const TemporaryDirectory files;
+  write_file(files / "g.mtx",
+             "%%MatrixMarket matrix coordinate pattern general\n"
+             "4000000000 4000000000 " +
+                 std::to_string(entries) + "\n");
+  fs::resize_file(files / "g.mtx", entries * 5);  // a hole
+  const RunResult run = run_pagerank({(files / "g.mtx").string(), "--reader", "host"});
   CHECK(run.status == 5);
   CHECK(has(run.err, "bytes needed"));
   if (measure_memory) CHECK(run.peak_bytes < 100'000'000);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "core/convergence.hpp"
+#include "core/node_names.hpp"
 #include "core/ranking.hpp"
 
 namespace pagerank::tests {
@@ -81,6 +83,53 @@ TEST_CASE("the certified depth ends at the first gap within the error bound") {
   CHECK(certified_depth(scores, 0.06) == 0);
   CHECK(certified_depth(std::vector{0.5, 0.3, 0.2, 0.2}, 1e-9) == 2);
   CHECK(certified_depth(std::vector{1.0}, 1e-9) == 1);
+}
+
+TEST_CASE("the certified depth ends where a score is that of several nodes") {
+  const std::vector<double> scores = {0.4, 0.3, 0.1};
+  CHECK(certified_depth(scores, 0.01) == 3);
+  CHECK(certified_depth(scores, 0.01, 1, 5) == 2);
+  CHECK(certified_depth(std::vector{0.3, 0.1, 0.2}, 0.01, 1, 5) == 1);
+  CHECK(certified_depth(std::vector{0.1}, 0.01, 1, 5) == 0);
+}
+
+TEST_CASE("nodes that share a row are ranked and listed as if each had its own") {
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 300; ++trial) {
+    const std::uint64_t nodes = 2 + random() % 12;
+    std::vector<double> of_nodes(nodes), of_rows;
+    NodeLabels linked;
+    for (std::uint64_t node = 1; node <= nodes; ++node) {
+      if (random() % 2 == 0 && linked.size() + 2 < nodes) {
+        linked.push_back(node);
+        of_rows.push_back(static_cast<double>(1 + random() % 4));
+      }
+    }
+    const auto shared = static_cast<double>(random() % 4);  // may be above others
+    of_rows.push_back(shared);
+    std::fill(of_nodes.begin(), of_nodes.end(), shared);
+    for (std::size_t row = 0; row < linked.size(); ++row) of_nodes[linked[row] - 1] = of_rows[row];
+    const NodeNames names{linked, nodes - of_rows.size()};
+    using Listed = std::vector<std::pair<std::uint64_t, double>>;
+
+    Listed listed, expected;
+    for_each_node(of_rows, names,
+                  [&](auto label, double score) { listed.emplace_back(label, score); });
+    for (NodeId node = 0; node < nodes; ++node) expected.emplace_back(node + 1, of_nodes[node]);
+    CHECK(listed == expected);
+
+    for (std::size_t most = 0; most <= nodes + 1; ++most) {
+      listed.clear();
+      expected.clear();
+      for (const NodeId node : rank_nodes(of_nodes, most)) {
+        expected.emplace_back(node + 1, of_nodes[node]);
+      }
+      const std::vector<NodeId> order = rank_nodes(of_rows, most);
+      for_each_ranked(of_rows, order, names, most,
+                      [&](auto label, double score) { listed.emplace_back(label, score); });
+      CHECK(listed == expected);
+    }
+  }
 }
 
 TEST_CASE("the certified depth is found beyond the first prefix that is looked at") {

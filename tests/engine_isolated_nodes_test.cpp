@@ -2,8 +2,10 @@
 // what an iteration may leave out must not show.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 
+#include "core/convergence.hpp"
 #include "core/graph_generator.hpp"
 #include "core/reference.hpp"
 #include "tests/support.hpp"
@@ -70,6 +72,60 @@ TEST_CASE("nodes without links have the reference's rank on every engine, as all
         if (!narrow && !engine_case.library) {
           CHECK(solution.scores[2] == doctest::Approx(reference[2]).epsilon(1e-7));
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("a row stands for many nodes without links on every engine as if each had its own") {
+  std::mt19937_64 random(21);
+  for (const bool weighted : {false, true}) {
+    for (const double alpha : {0.85, 0.99}) {
+      CAPTURE(weighted);
+      CAPTURE(alpha);
+      // With nodes that are only linked to, or only link.
+      constexpr NodeId linked = 3000, unlinked = 50'000;
+      EdgeList few;
+      few.node_count = linked + 1;
+      for (NodeId node = 0; node < linked; ++node) {
+        if (node % 5 != 0)
+          few.add_entry(SourceIndex::row, node, static_cast<NodeId>(random() % linked));
+        few.add_entry(SourceIndex::row, node / 3, node);
+      }
+      if (weighted) {
+        few.weights.resize(few.entry_count());
+        for (double& weight : few.weights) weight = static_cast<double>(random() % 8);
+      }
+      EdgeList all = few;
+      all.node_count = linked + unlinked;
+      const std::vector<double> reference = reference_pagerank(all, alpha);
+      TransitionMatrix matrix = make_transition_matrix(few);
+      matrix.more_unlinked = unlinked - 1;
+      REQUIRE(matrix.graph_node_count() == all.node_count);
+      for (const EngineCase& engine_case : engine_cases()) {
+        CAPTURE(engine_case.name);
+        const auto engine = engine_case.make(matrix);
+        if (!engine) continue;
+        const bool narrow = engine_case.precision == Precision::float32;
+        const Problem problem{.alpha = alpha};
+        const Solution solution =
+            engine->solve(problem, {.tolerance = narrow ? 1e-4 : 1e-10, .max_iterations = 5000});
+        CHECK(solution.converged);
+        REQUIRE(solution.scores.size() == linked + 1);
+        Array<double> spread = solution.scores;
+        spread.resize(all.node_count);
+        std::fill(spread.begin() + linked, spread.end(), solution.scores.back());
+        CHECK(l1_distance(spread, reference) <= solution.error_bound + 1e-13);
+        const double bound =
+            error_from_residual(alpha, residual_l1(matrix, problem, solution.scores));
+        CHECK(solution.error_bound == doctest::Approx(bound).epsilon(1e-3));
+        // And it takes what it takes with a row each.
+        const auto with_rows = engine_case.make(make_transition_matrix(all));
+        if (!with_rows || engine_case.library || narrow) continue;
+        const Solution same =
+            with_rows->solve(problem, {.tolerance = 1e-10, .max_iterations = 5000});
+        CHECK(same.iterations <= solution.iterations + 1);
+        CHECK(solution.iterations <= same.iterations + 1);
       }
     }
   }

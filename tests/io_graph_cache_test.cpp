@@ -30,6 +30,7 @@ void check_same_matrix(const TransitionMatrix& a, const TransitionMatrix& b) {
   CHECK(same_bits(a.inverse_out_weight, b.inverse_out_weight));
   CHECK(a.dangling == b.dangling);
   CHECK(a.distinct_links == b.distinct_links);
+  CHECK(a.more_unlinked == b.more_unlinked);
 }
 
 void check_same_graph(const io::CachedGraph& a, const io::CachedGraph& b) {
@@ -177,6 +178,36 @@ TEST_CASE("labels are kept beside the matrix, one a node") {
   CHECK(load(path).labels.empty());
 }
 
+TEST_CASE("a row that stands for many nodes comes back from the cache, or is refused") {
+  io::CachedGraph graph;
+  graph.matrix = make_transition_matrix(make_graph(4, {{0, 1}, {0, 2}, {1, 2}}));
+  graph.matrix.more_unlinked = 1'000'000;
+  graph.labels = {3, 70, 1'000'004};
+  const TemporaryDirectory files;
+  const std::string path = (files / "c").string();
+  io::write_graph_cache(path, graph);
+  check_same_graph(load(path), graph);
+  const auto check = [&](const char* expected, auto change) {
+    const std::string error = error_of(forged(graph, change));
+    CAPTURE(error);
+    CHECK(has(error, expected));
+  };
+  using Header = format::Header;
+  check("the header makes no sense",
+        [](Header& header, auto) { header.more_unlinked = 0xFFFF'FFFE; });
+  check("a label is out of range",
+        [](Header&, auto set) { set(format::labels, 2, std::uint64_t{1'000'005}); });
+  check("a label is out of range",
+        [](Header&, auto set) { set(format::labels, 0, std::uint64_t{0}); });
+  check("the row of nodes without links has some",
+        [](Header&, auto set) { set(format::row_offsets, 3, EdgeIndex{2}); });
+  check("the row of nodes without links has some",
+        [](Header&, auto set) { set(format::inverse_out_weight, 3, 1.0); });
+  io::CachedGraph unnamed = graph;
+  unnamed.labels = {1, 2};
+  CHECK_THROWS_AS(io::write_graph_cache(path, unnamed), std::invalid_argument);
+}
+
 TEST_CASE("the matrix lies in the file, and outlives its name") {
   const TemporaryDirectory files;
   const fs::path path = files / "c";
@@ -242,7 +273,7 @@ TEST_CASE("contents that would lead astray are refused whatever the checksums sa
   check(nonsense, [](Header& header, auto) { header.distinct_links = 6; });
   check(nonsense, [](Header& header, auto) { header.flags |= 1 << 20; });
   check(nonsense, [](Header& header, auto) { header.flags |= format::labelled; });
-  check(nonsense, [](Header& header, auto) { header.reserved[2] = 1; });
+  check(nonsense, [](Header& header, auto) { header.reserved[1] = 1; });
   check(nonsense, [](Header& header, auto) { header.file_bytes += 64; });
   io::CachedGraph no_links;
   no_links.matrix = make_transition_matrix(make_graph(4, {}));

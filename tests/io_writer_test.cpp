@@ -20,7 +20,7 @@ const std::vector<NodeId> order = {1, 3, 0, 2};
 
 std::string written(io::ScoreFormat format, const std::string& comment = {}) {
   std::ostringstream out;
-  io::write_scores(out, format, scores, order, {}, comment);
+  io::write_scores(out, format, {scores, order}, comment);
   return out.str();
 }
 
@@ -47,8 +47,8 @@ TEST_CASE("json is an array of ranked rows") {
 
 TEST_CASE("ranked formats of no nodes are still well-formed") {
   std::ostringstream json, tsv;
-  io::write_scores(json, io::ScoreFormat::json, scores, {});
-  io::write_scores(tsv, io::ScoreFormat::tsv, scores, {});
+  io::write_scores(json, io::ScoreFormat::json, {scores, {}});
+  io::write_scores(tsv, io::ScoreFormat::tsv, {scores, {}});
   CHECK(nlohmann::json::parse(json.str()).empty());
   CHECK(tsv.str() == "rank\tnode\tscore\n");
 }
@@ -78,7 +78,7 @@ TEST_CASE("every format shows labels where nodes have them") {
   const NodeLabels labels = {0, 7, 9007199254740993, 18446744073709551615u};
   const auto labelled = [&](io::ScoreFormat format) {
     std::ostringstream out;
-    io::write_scores(out, format, scores, order, labels, "comment");
+    io::write_scores(out, format, {scores, order, {labels}}, "comment");
     return out.str();
   };
   CHECK(labelled(io::ScoreFormat::tsv) ==
@@ -95,6 +95,35 @@ TEST_CASE("every format shows labels where nodes have them") {
         "% 18446744073709551615\n4 1\n0.1\n0.3333333333333333\n5e-324\n0.30000000000000004\n");
 }
 
+TEST_CASE("ranked formats write as many rows as are asked for") {
+  std::ostringstream out;
+  io::write_scores(out, io::ScoreFormat::csv, {scores, order, {}, 2});
+  CHECK(out.str() == "rank,node,score\n1,2,0.3333333333333333\n2,4,0.30000000000000004\n");
+}
+
+TEST_CASE("every format writes the nodes that a last row stands for, in their places") {
+  // Nodes 1 to 6, of which 2 and 5 have links.
+  const std::vector<double> of_rows = {0.5, 0.2, 0.075};
+  const NodeLabels linked = {2, 5};
+  const auto text = [&](io::ScoreFormat format, std::uint64_t most = UINT64_MAX) {
+    std::ostringstream out;
+    io::write_scores(out, format, {of_rows, std::vector<NodeId>{0, 1, 2}, {linked, 3}, most});
+    return out.str();
+  };
+  CHECK(text(io::ScoreFormat::csv) ==
+        "rank,node,score\n1,2,0.5\n2,5,0.2\n3,1,0.075\n4,3,0.075\n5,4,0.075\n6,6,0.075\n");
+  CHECK(text(io::ScoreFormat::csv, 4) ==
+        "rank,node,score\n1,2,0.5\n2,5,0.2\n3,1,0.075\n4,3,0.075\n");
+  CHECK(text(io::ScoreFormat::matrix_market) ==
+        "%%MatrixMarket matrix array real general\n6 1\n0.075\n0.5\n0.075\n0.075\n0.2\n0.075\n");
+  const std::string bytes = text(io::ScoreFormat::npy);
+  CHECK(bytes.find("'descr': '<f8', 'fortran_order': False, 'shape': (6,)") != std::string::npos);
+  const double expected[] = {0.075, 0.5, 0.075, 0.075, 0.2, 0.075};
+  const std::size_t header = bytes.find('\n') + 1;
+  REQUIRE(bytes.size() == header + sizeof expected);
+  CHECK(std::memcmp(bytes.data() + header, expected, sizeof expected) == 0);
+}
+
 TEST_CASE("npy of labelled nodes is an array of records") {
   NodeLabels labels(10'000);
   std::vector<double> many(labels.size());
@@ -103,7 +132,7 @@ TEST_CASE("npy of labelled nodes is an array of records") {
     many[i] = 1.0 / static_cast<double>(i + 1);
   }
   std::ostringstream out;
-  io::write_scores(out, io::ScoreFormat::npy, many, {}, labels);
+  io::write_scores(out, io::ScoreFormat::npy, {many, {}, {labels}});
   const std::string bytes = out.str();
   const std::size_t header = bytes.find('\n') + 1;
   CHECK(header % 64 == 0);

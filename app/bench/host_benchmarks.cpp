@@ -198,7 +198,7 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
   }
   const std::uint64_t size = compressed ? decompress(path) : *file.size();
   const auto note = [&table](const TransitionMatrix& matrix) {
-    table.nodes = matrix.node_count();
+    table.nodes = matrix.graph_node_count();
     table.links = matrix.link_count();
   };
   const bool is_cache = io::is_graph_cache(path);
@@ -263,7 +263,12 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
   std::optional<DeviceLoad> device;
   const std::size_t on_host = candidates.size();
   if (options.device_reader) {
-    device.emplace(options, path, graph_of_text());
+    ReadGraph graph = graph_of_text();
+    if (graph.matrix.more_unlinked > 0) {
+      throw UsageError("--reader device: hardly a node of " + path +
+                       " has links, and the host's matrix has rows for those alone");
+    }
+    device.emplace(options, path, std::move(graph));
     for (auto& turn : device->turns()) {
       candidates.push_back({.row = {}, .prepare = {}, .run = std::move(turn)});
     }
