@@ -301,7 +301,7 @@ TEST_CASE("a graph that memory cannot hold exits 5 before it is tried") {
              "4000000000 4000000000 " +
                  std::to_string(entries) + "\n");
   fs::resize_file(files / "g.mtx", entries * 5);  // a hole
-  const RunResult run = run_pagerank({(files / "g.mtx").string(), "--reader", "host"});
+  const RunResult run = run_pagerank({(files / "g.mtx").string(), "--engine", "cpu"});
   CHECK(run.status == 5);
   CHECK(has(run.err, "bytes needed"));
   if (measure_memory) CHECK(run.peak_bytes < 100'000'000);
