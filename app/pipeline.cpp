@@ -110,7 +110,7 @@ ChosenEngine load_and_prepare(const Options& options, const std::string& path, P
   return choose_engine(by_host, graph);
 }
 
-/// The error as the graph's nodes are called, and with those that the last row stands for.
+/// The error as the graph's nodes are called.
 DanglingNodesError error_about(const DanglingNodesError& error, const LoadedGraph& graph) {
   const NodeNames names = graph.names();
   std::uint64_t label = UnlinkedNodes(names).label();
@@ -118,7 +118,7 @@ DanglingNodesError error_about(const DanglingNodesError& error, const LoadedGrap
     const std::uint64_t of_row = label_of(error.first(), names.labels);
     label = names.more_unlinked == 0 ? of_row : std::min(label, of_row);
   }
-  return {error.first(), error.count() + names.more_unlinked, label};
+  return {error.first(), error.count(), label};
 }
 
 Solution solve(const Options& options, const ChosenEngine& chosen, const LoadedGraph& graph,

@@ -65,9 +65,10 @@ void require_valid(const Problem& problem, const SolveOptions& options) {
   if (!(options.tolerance > 0)) throw std::invalid_argument("tolerance must be above 0");
 }
 
-void require_no_dangling(std::span<const NodeId> dangling, const Problem& problem) {
+void require_no_dangling(std::span<const NodeId> dangling, const Problem& problem,
+                         std::uint64_t more_unlinked) {
   if (problem.dangling == DanglingPolicy::error && !dangling.empty()) {
-    throw DanglingNodesError(dangling.front(), dangling.size());
+    throw DanglingNodesError(dangling.front(), dangling.size() + more_unlinked);
   }
 }
 

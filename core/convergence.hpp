@@ -36,8 +36,10 @@ namespace pagerank {
 /// Throws std::invalid_argument for an alpha outside [0, 1) or a tolerance that is not positive.
 void require_valid(const Problem& problem, const SolveOptions& options);
 
-/// Throws DanglingNodesError if the problem forbids dangling nodes and the graph has some: these.
-void require_no_dangling(std::span<const NodeId> dangling, const Problem& problem);
+/// Throws DanglingNodesError if the problem forbids dangling nodes and the graph has some: these,
+/// and so many that have no row.
+void require_no_dangling(std::span<const NodeId> dangling, const Problem& problem,
+                         std::uint64_t more_unlinked = 0);
 
 /// What an engine provides to iterate_to_tolerance(): the state of one running solve.
 class Iteration {

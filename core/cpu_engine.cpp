@@ -74,7 +74,7 @@ class PreparedGraph {
             team_) {}
 
   Solution solve(const Problem& problem, const SolveOptions& options) {
-    require_no_dangling(dangling_, problem);
+    require_no_dangling(dangling_, problem, static_cast<std::uint64_t>(more_unlinked_));
     require_valid(problem, options);
     Running running(*this, problem.alpha);
     return iterate_to_tolerance(running, problem, options);
@@ -167,7 +167,7 @@ class PreparedGraph {
         });
       });
       dangling_mass_ =
-          std::accumulate(masses.begin(), masses.end(), graph_.more_unlinked_ * xs.back());
+          std::accumulate(masses.begin(), masses.end(), graph_.more_unlinked_ * of(nodes_ - 1));
       z_is_current_ = true;
     }
 
@@ -176,7 +176,7 @@ class PreparedGraph {
       if (!z_is_current_) start(x_, [this](std::size_t i) { return x_[i]; });
       const double base = (alpha_ * dangling_mass_ + (floats_.of_correction() ? 0 : 1 - alpha_)) /
                           graph_.graph_nodes_;
-      const double last = last_iterated();
+      const double last_x = floats_.of_correction() ? correction_.back() : x_.back();
       std::vector<RowSums> of_blocks(graph_.sums_.block_count());
       graph_.sums_.for_each_block(
           z_, [&](std::size_t block, NodeId begin, NodeId end, const double* y) {
@@ -184,8 +184,10 @@ class PreparedGraph {
                                                        : update<false>(begin, end, y, base);
           });
       std::swap(z_, next_z_);
-      RowSums sums{.change = graph_.more_unlinked_ * std::abs(last_iterated() - last),
-                   .dangling_mass = graph_.more_unlinked_ * last_iterated()};
+      // Of a last row that stands for others; it has no links.
+      const double next_x = base + (floats_.of_correction() ? residuals_.back() : 0.0);
+      RowSums sums{.change = graph_.more_unlinked_ * std::abs(next_x - last_x),
+                   .dangling_mass = graph_.more_unlinked_ * next_x};
       for (const RowSums& block : of_blocks) {
         sums.change += block.change;
         sums.dangling_mass += block.dangling_mass;
@@ -237,10 +239,6 @@ class PreparedGraph {
       } else {
         return x_;
       }
-    }
-
-    [[nodiscard]] double last_iterated() {
-      return floats_.of_correction() ? correction_.back() : x_.back();
     }
 
     /// Adds a correction to the ranks, once.

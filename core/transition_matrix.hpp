@@ -25,7 +25,7 @@ namespace pagerank {
 struct TransitionMatrix {
   CsrMatrix in_links;
   SharedArray<double> inverse_out_weight;  ///< One a node.
-  std::vector<NodeId> dangling;            ///< Ascending.
+  std::vector<NodeId> dangling;            ///< Rows, ascending.
   EdgeIndex distinct_links = 0;            ///< Different (source, target) pairs.
 
   /// So many nodes besides have no row: the last row, which has no links, stands for them, too, for

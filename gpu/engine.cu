@@ -19,7 +19,7 @@ class Engine::Impl {
  public:
   Impl(const TransitionMatrix& matrix, const EngineOptions& options) : device_(options.device) {
     enter(matrix.node_count(), options);
-    dangling_count_ = matrix.dangling.size();
+    dangling_count_ = matrix.dangling.size() + matrix.more_unlinked;
     if (dangling_count_ > 0) first_dangling_ = matrix.dangling.front();
     prepare(matrix, options);
   }

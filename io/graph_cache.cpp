@@ -158,7 +158,7 @@ class ContentCheck {
       largest = std::max(largest, columns[k]);
       descents += columns[k] < columns[k - 1];
     }
-    if (largest >= nodes_) fault_ = "a column index is out of range";
+    if (largest >= nodes_ - (more_unlinked_ > 0 ? 1 : 0)) fault_ = "a column index is out of range";
     descents_ += descents;
   }
 

@@ -37,8 +37,8 @@ class MatrixMarketReader {
   void read_into(TransitionMatrixBuilder& builder, SourceIndex source_index);
 
   /// Whether there are so many nodes, and so few entries, that rows for the nodes that occur in
-  /// entries, and one for all others, take less than half of what a row a node would: memory is
-  /// what the entries ask for then, whatever the header says.
+  /// entries, half of all at most, and one for the others take less than a row a node would: memory
+  /// is what the entries ask for then, whatever the header says.
   [[nodiscard]] bool hardly_linked() const {
     constexpr std::uint64_t many_nodes = 1 << 20;
     return header_.node_count >= many_nodes && header_.node_count / 4 >= header_.entries;

@@ -32,7 +32,8 @@ enum class ScoreFormat {
 /// What of scores is written.
 struct ScoreRows {
   std::span<const double> scores;
-  std::span<const NodeId> order;  ///< For ranked formats: rank_nodes() for a depth of `most`.
+  std::span<const NodeId>
+      order;  ///< For ranked formats: rank_nodes() for a depth of `most` or more.
   NodeNames names = {};
   std::uint64_t most = UINT64_MAX;  ///< Ranked formats write so many nodes, or all.
 };

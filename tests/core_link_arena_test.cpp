@@ -6,7 +6,6 @@
 #include <numeric>
 #include <vector>
 
-#include "core/huge_pages.hpp"
 #include "core/link_arena.hpp"
 
 namespace pagerank::tests {

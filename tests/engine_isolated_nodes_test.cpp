@@ -97,8 +97,8 @@ TEST_CASE("a row stands for many nodes without links on every engine as if each 
   for (double& weight : weighted.weights) weight = static_cast<double>(random() % 8);
   // Of more than a window's nodes, some of which have no links, and yet a row each.
   const EdgeList large = made(GraphKind::rmat, false);
-  for (const Graph& graph :
-       {Graph{small, 9000, 0.85}, Graph{weighted, 9000, 0.95}, Graph{large, 20'000, 0.85}}) {
+  for (const Graph& graph : {Graph{EdgeList{}, 9000, 0.85}, Graph{small, 9000, 0.85},
+                             Graph{weighted, 9000, 0.95}, Graph{large, 20'000, 0.85}}) {
     const double alpha = graph.alpha;
     const NodeId rows = graph.edges.node_count + 1;
     CAPTURE(rows);

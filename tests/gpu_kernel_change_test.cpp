@@ -239,6 +239,28 @@ TEST_CASE("scores and their certificates are those of a solve by one kernel") {
   }
 }
 
+TEST_CASE("a row that stands for many nodes does so for both kernels of a solve") {
+  if (!has_gpu()) return;
+  EdgeList edges = generated(GraphKind::citation, many_nodes, many_nodes * 16);
+  ++edges.node_count;
+  TransitionMatrix matrix = make_transition_matrix(edges);
+  matrix.more_unlinked = 3 * many_nodes;
+  const Solution expected = CpuEngine(matrix, {}).solve(slow_problem, {.tolerance = 1e-12});
+  for (const Precision precision : {Precision::float64, Precision::mixed}) {
+    const gpu::ExpectedWork work{.alpha = slow_problem.alpha, .solves = 3};
+    gpu::Engine engine(matrix, automatic(precision, work));
+    REQUIRE(engine.kernel() == "balanced");
+    const Solution found = engine.solve(slow_problem, {.tolerance = 1e-10});
+    CHECK(engine.kernel() == "blocked");
+    CHECK(found.converged);
+    // Each of their differences counts once; those of the nodes behind the last row are alike.
+    const double distance =
+        l1_distance(found.scores, expected.scores) +
+        matrix.more_unlinked * std::abs(found.scores.back() - expected.scores.back());
+    CHECK(distance <= found.error_bound + expected.error_bound);
+  }
+}
+
 TEST_CASE("a solve that ends where the kernel would change leaves what it has reached") {
   if (!has_gpu()) return;
   const TransitionMatrix matrix = slow_graph();

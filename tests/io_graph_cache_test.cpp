@@ -201,6 +201,8 @@ TEST_CASE("a row that stands for many nodes comes back from the cache, or is ref
         [](Header&, auto set) { set(format::labels, 0, std::uint64_t{0}); });
   check("the row of nodes without links has some",
         [](Header&, auto set) { set(format::row_offsets, 3, EdgeIndex{2}); });
+  check("a column index is out of range",
+        [](Header&, auto set) { set(format::column_indices, 2, NodeId{3}); });
   check("the row of nodes without links has some",
         [](Header&, auto set) { set(format::inverse_out_weight, 3, 1.0); });
   io::CachedGraph unnamed = graph;
