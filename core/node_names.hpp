@@ -59,15 +59,12 @@ template <class Visit>
 void for_each_node(std::span<const double> scores, const NodeNames& names, Visit visit) {
   const std::size_t rows = names.more_unlinked > 0 ? scores.size() - 1 : scores.size();
   NodeId row = 0;
-  const auto visit_row = [&] {
-    visit(label_of(row, names.labels), scores[row]);
-    ++row;
-  };
+  const auto visit_row = [&](NodeId at) { visit(label_of(at, names.labels), scores[at]); };
   for (UnlinkedNodes nodes(names); !nodes.done(); nodes.next()) {
-    while (row < rows && names.labels[row] < nodes.label()) visit_row();
+    for (; row < rows && names.labels[row] < nodes.label(); ++row) visit_row(row);
     visit(nodes.label(), scores.back());
   }
-  while (row < rows) visit_row();
+  for (; row < rows; ++row) visit_row(row);
 }
 
 /// Calls visit(label, score) for the first `most` nodes of a ranking, of which `order` has the
