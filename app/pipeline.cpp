@@ -113,12 +113,13 @@ ChosenEngine load_and_prepare(const Options& options, const std::string& path, P
 /// The error as the graph's nodes are called.
 DanglingNodesError error_about(const DanglingNodesError& error, const LoadedGraph& graph) {
   const NodeNames names = graph.names();
-  std::uint64_t label = UnlinkedNodes(names).label();
-  if (names.more_unlinked == 0 || error.first() < names.labels.size()) {
-    const std::uint64_t of_row = label_of(error.first(), names.labels);
-    label = names.more_unlinked == 0 ? of_row : std::min(label, of_row);
+  if (names.more_unlinked == 0) {
+    return {error.first(), error.count(), label_of(error.first(), names.labels)};
   }
-  return {error.first(), error.count(), label};
+  // Of those with a row of their own and those that share one.
+  std::uint64_t first = UnlinkedNodes(names).label();
+  if (error.first() < names.labels.size()) first = std::min(first, names.labels[error.first()]);
+  return {error.first(), error.count(), first};
 }
 
 Solution solve(const Options& options, const ChosenEngine& chosen, const LoadedGraph& graph,
