@@ -15,9 +15,11 @@ struct BlockedSizes {
   /// Bytes of z in a window: so much of it stays in a core's cache while it is gathered from. A
   /// power of two; a window has at most 2^16 nodes.
   std::uint32_t window_bytes = 1 << 18;
-  /// Rows of a row block at most: their sums, doubles, stay in a core's cache. At most 2^16.
+  /// Rows of a row block at most: their sums, doubles, stay in a core's cache. A power of two, at
+  /// most 2^16.
   std::uint32_t block_rows = 1 << 15;
-  /// Links of a row block at most, as long as it has more than `least_rows`.
+  /// Row blocks with more links than this are halved, unless they have fewer rows than `least_rows`
+  /// then.
   EdgeIndex block_links = 1 << 19;
   std::uint32_t least_rows = 64;
   /// Bytes of the partial sums of a group of row blocks, about: what is held of them at a time. 0:
@@ -46,13 +48,12 @@ struct BlockedSizes {
 /// loop of so many equal ones has no branch to mispredict. What makes no run is met by no loop:
 /// rows without links, nodes without out-links.
 ///
-/// Links lie in the order of the first pass, windows first, and runs in that of the second, row
-/// blocks first, so that each pass reads in order. The first writes a segment's partial sums where
-/// they will be read: whole cache lines, for each segment's runs begin at a multiple of
-/// `padded_to`. What is left over belongs to the block's row 0 and has sums of 0.
-///
-/// Rows hold their columns ascending, so that runs lie in the matrix as they are: preparing takes
-/// two passes over it, as long as some iterations.
+/// Row blocks lie one after the other, windows within: so a block's links can be laid out as soon
+/// as they are there, whatever others look like (core/transition_builder_blocks.cpp does it while
+/// the matrix is built). The first pass takes segments of all blocks for one window after the
+/// other, each in order, and writes a segment's partial sums where the second will read them: whole
+/// cache lines, for each segment's runs begin at a multiple of `padded_to`. What is left over
+/// belongs to the block's row 0 and has sums of 0.
 ///
 /// The idea is propagation blocking (S. Beamer, K. Asanovic, D. Patterson: Reducing PageRank
 /// Communication via Propagation Blocking, IPDPS 2017) with sums in place of single contributions.
@@ -69,16 +70,18 @@ struct BlockedLayout {
   };
   struct Segment {
     EdgeIndex first_link;
-    EdgeIndex first_run;
+    EdgeIndex first_run;  ///< In partial sums.
     std::size_t first_class;
   };
   struct RowBlock {
     NodeId begin, end;  ///< Rows.
-    EdgeIndex first_run = 0, last_run = 0;
+    EdgeIndex first_link = 0;
+    EdgeIndex first_row = 0;  ///< In `rows`: of its runs, in the order of their partial sums.
+    EdgeIndex first_run = 0, last_run = 0;  ///< In partial sums.
   };
+  /// A task is some of the pairs of a window and a row block of the group, in that order.
   struct Group {
     std::size_t first_block, last_block;  ///< The latter is no longer in it.
-    std::size_t first_segment;            ///< Ordered by window, then by row block.
     std::size_t first_task, last_task;
   };
 
@@ -88,8 +91,8 @@ struct BlockedLayout {
   std::size_t window_count = 0;
   std::vector<RowBlock> blocks;
   std::vector<Group> groups;
-  std::vector<std::size_t> tasks;  ///< First segment of each, and the end.
-  std::vector<Segment> segments;   ///< And one more: the end.
+  std::vector<std::size_t> tasks;  ///< First pair of each, for each group one more: the end.
+  std::vector<Segment> segments;   ///< By row block, then window. And one more: the end.
   std::vector<RunClass> classes;   ///< Lengths ascending within a segment.
   Array<std::uint16_t> sources;    ///< A link: position within the window.
   Array<std::uint16_t> rows;       ///< A run, padding too: position within the row block.
@@ -97,9 +100,15 @@ struct BlockedLayout {
   Array<double> values;
   EdgeIndex largest_group = 0;  ///< In runs, as that of a block.
   EdgeIndex largest_block = 0;
+
+  [[nodiscard]] std::size_t segment_of(std::size_t block, std::size_t window) const {
+    return block * window_count + window;
+  }
 };
 
-/// Lays a matrix out, the same for any number of threads. `narrow`: z and values are floats.
+/// Lays a matrix out, the same for any number of threads but for where rows of a block lie.
+/// `narrow`: z and values are floats. Rows hold their columns ascending, so that runs lie in the
+/// matrix as they are: it takes two passes over each block, as long as some iterations.
 [[nodiscard]] BlockedLayout make_blocked_layout(const CsrMatrix& links, bool narrow,
                                                 const BlockedSizes& sizes, ThreadTeam& team);
 

@@ -136,15 +136,15 @@ class BlockedSums {
     const std::size_t in_group = group.last_block - group.first_block;
     team.for_each(group.last_task - group.first_task, [&](std::size_t t) {
       const std::size_t task = group.first_task + t;
-      std::size_t window = (layout_.tasks[task] - group.first_segment) / in_group;
-      std::size_t block = (layout_.tasks[task] - group.first_segment) % in_group;
-      for (std::size_t s = layout_.tasks[task]; s < layout_.tasks[task + 1]; ++s) {
-        if (block + group.first_block >= blocks_.first &&
-            block + group.first_block < blocks_.last) {
-          gather_segment<weighted>(s, z + window * layout_.window_nodes, values);
+      std::size_t window = layout_.tasks[task] / in_group;
+      std::size_t block = group.first_block + layout_.tasks[task] % in_group;
+      for (std::size_t pair = layout_.tasks[task]; pair < layout_.tasks[task + 1]; ++pair) {
+        if (block >= blocks_.first && block < blocks_.last) {
+          gather_segment<weighted>(layout_.segment_of(block, window),
+                                   z + window * layout_.window_nodes, values);
         }
-        if (++block < in_group) continue;
-        block = 0;
+        if (++block < group.last_block) continue;
+        block = group.first_block;
         ++window;
       }
       if (past_caches_) detail::end_writing_past_caches();
@@ -160,7 +160,7 @@ class BlockedSums {
       const BlockedLayout::RowBlock& block = layout_.blocks[blocks_.first + b];
       y.assign(block.end - block.begin, Accumulator{});
       add_partials(partials_ + (block.first_run - first_run_),
-                   layout_.rows.data() + block.first_run, block.last_run - block.first_run,
+                   layout_.rows.data() + block.first_row, block.last_run - block.first_run,
                    y.data());
       body(blocks_.first + b, block.begin, block.end, y.data());
     });

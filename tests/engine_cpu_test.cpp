@@ -110,9 +110,9 @@ TEST_CASE("runs are counted as they lie in the matrix, whatever their lengths") 
     const BlockedLayout layout =
         make_blocked_layout(links, true, {.window_bytes = window_bytes, .block_rows = 64}, team);
     REQUIRE(layout.groups.size() == 1);
-    std::size_t segment = 0;
-    for (std::size_t window = 0; window < layout.window_count; ++window) {
-      for (const BlockedLayout::RowBlock& block : layout.blocks) {
+    for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
+      const BlockedLayout::RowBlock& block = layout.blocks[b];
+      for (std::size_t window = 0; window < layout.window_count; ++window) {
         std::map<std::uint32_t, std::uint32_t> expected, found;
         for (NodeId i = block.begin; i < block.end; ++i) {
           const auto in_window = static_cast<std::uint32_t>(std::count_if(
@@ -122,8 +122,9 @@ TEST_CASE("runs are counted as they lie in the matrix, whatever their lengths") 
           if (in_window >= most) expected[most] += in_window / most;
           if (in_window % most != 0) ++expected[in_window % most];
         }
+        const std::size_t segment = layout.segment_of(b, window);
         const std::size_t first = layout.segments[segment].first_class;
-        const std::size_t last = layout.segments[++segment].first_class;
+        const std::size_t last = layout.segments[segment + 1].first_class;
         for (std::size_t c = first; c < last; ++c) {
           found[layout.classes[c].length] = layout.classes[c].runs;
         }
