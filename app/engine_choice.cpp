@@ -6,21 +6,12 @@
 #include <string_view>
 #include <utility>
 
+#include "app/cpu_engine_options.hpp"
 #include "app/host_memory.hpp"
-#include "core/in_link_sums.hpp"
 #include "gpu/pagerank.hpp"
 
 namespace pagerank::app {
 namespace {
-
-/// On fewer links the CPU engine's iterations in double are the faster ones
-/// (docs/performance-cpu.md).
-constexpr EdgeIndex mixed_links_on_cpu = 1 << 20;
-
-Precision cpu_precision(const Options& options, const TransitionMatrix& matrix) {
-  return options.precision.value_or(matrix.link_count() >= mixed_links_on_cpu ? Precision::mixed
-                                                                              : Precision::float64);
-}
 
 /// Of a matrix in main memory, or one on the GPU, which is taken over.
 template <class Matrix>
@@ -40,29 +31,20 @@ ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
 }
 
 ChosenEngine make_cpu_engine(const Options& options, LoadedGraph& graph, std::string why) {
-  const Precision precision = cpu_precision(options, graph.matrix);
-  CpuEngineOptions engine_options{
-      .threads = options.threads,
-      .precision = precision,
-      .layout = cpu_layout(graph.matrix, precision, available_host_memory()),
-      .expected_iterations =
-          std::min<double>(options.max_iterations,
-                           least_usual_iterations(options.problem.alpha, options.tolerance))};
-  if (!graph.labels.empty()) engine_options.sizes.blocked.bytes_a_node += sizeof(graph.labels[0]);
-  return {std::make_unique<CpuEngine>(std::move(graph.matrix), engine_options), "cpu", precision,
+  const bool labelled = !graph.labels.empty();
+  if (graph.blocked_matrix) {
+    const CpuEngineOptions of_graph =
+        cpu_engine_options(options, graph.blocked_matrix->link_count(), labelled);
+    return {std::make_unique<CpuEngine>(*std::move(graph.blocked_matrix), of_graph), "cpu",
+            of_graph.precision, std::move(why)};
+  }
+  CpuEngineOptions of_graph = cpu_engine_options(options, graph.matrix.link_count(), labelled);
+  of_graph.layout = cpu_layout(graph.matrix, of_graph.precision, available_host_memory());
+  return {std::make_unique<CpuEngine>(std::move(graph.matrix), of_graph), "cpu", of_graph.precision,
           std::move(why)};
 }
 
 }  // namespace
-
-CpuLayout cpu_layout(const TransitionMatrix& matrix, Precision precision,
-                     std::optional<std::uint64_t> available) {
-  const std::uint64_t bytes = bytes_to_lay_out(matrix.in_links, precision != Precision::float64);
-  if (!available || bytes <= *available) return CpuLayout::automatic;
-  spdlog::info("the links stay as they are: {:.1f} GB of memory for another layout are not there",
-               static_cast<double>(bytes) / 1e9);
-  return CpuLayout::plain;
-}
 
 void require_engine(const Options& options) {
   const std::vector<gpu::Kernel> kernels = gpu::kernels();
@@ -80,6 +62,11 @@ void require_engine(const Options& options) {
 
 ChosenEngine choose_engine(const Options& options, LoadedGraph& graph) {
   if (graph.device_matrix) return make_gpu_engine(options, *std::move(graph.device_matrix));
+  if (graph.blocked_matrix) {
+    std::string why =
+        options.engine == EngineChoice::cpu ? "" : gpu::unavailable_reason(options.device);
+    return make_cpu_engine(options, graph, std::move(why));
+  }
   TransitionMatrix& matrix = graph.matrix;
   switch (options.engine) {
     case EngineChoice::gpu:

@@ -28,9 +28,4 @@ void require_engine(const Options& options);
 /// graph is on a GPU, and the CPU engine its matrix; another's matrix has to outlive the engine.
 [[nodiscard]] ChosenEngine choose_engine(const Options& options, LoadedGraph& graph);
 
-/// How the CPU engine is to hold the links where so much memory is available (unset: unknown): as
-/// suits them best, or as they are if there is no memory for anything else, which it logs.
-[[nodiscard]] CpuLayout cpu_layout(const TransitionMatrix& matrix, Precision precision,
-                                   std::optional<std::uint64_t> available);
-
 }  // namespace pagerank::app

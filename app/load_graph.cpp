@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <optional>
 #include <utility>
+#include <variant>
 
+#include "app/cpu_engine_options.hpp"
 #include "app/host_memory.hpp"
 #include "app/text_source.hpp"
 #include "core/threads.hpp"
@@ -101,8 +103,10 @@ std::optional<LoadedGraph> read_on_device(const Options& options, const std::str
   report.graph.symmetric = reader.symmetric();
   const ProgressStep step(progress,
                           [&source] { return "building the matrix of " + source.name(); });
-  LoadedGraph graph{
-      .matrix = {}, .device_matrix = device.build(options.source), .labels = device.take_labels()};
+  LoadedGraph graph{.matrix = {},
+                    .blocked_matrix = {},
+                    .device_matrix = device.build(options.source),
+                    .labels = device.take_labels()};
   report.seconds.build = clock.lap();
   const gpu::DeviceMatrix& matrix = *graph.device_matrix;
   report.graph.nodes = matrix.node_count();
@@ -112,8 +116,15 @@ std::optional<LoadedGraph> read_on_device(const Options& options, const std::str
   return graph;
 }
 
-io::CachedGraph read_text(const Options& options, const std::string& path, PhaseClock& clock,
-                          ProgressDisplay& progress, io::Report& report) {
+/// A graph of a text, as a cache would have it; its matrix is empty if links are laid out.
+struct TextGraph {
+  io::CachedGraph graph;
+  std::optional<BlockedMatrix> blocked;
+};
+
+/// `lay_out`: if the CPU engine would.
+TextGraph read_text(const Options& options, const std::string& path, bool lay_out,
+                    PhaseClock& clock, ProgressDisplay& progress, io::Report& report) {
   io::ByteSource source(path);
   const io::GraphFormat format = text_format(options, source, path);
   io::GraphReader reader = open_graph(options, path, source, format);
@@ -127,16 +138,30 @@ io::CachedGraph read_text(const Options& options, const std::string& path, Phase
   report.reader = name_of(ReaderChoice::host);
   // Only now: what is wrong with the file comes first.
   require_host_memory(bytes_to_rank(reader.node_count(), reader.link_count(), reader.weighted()));
-  io::CachedGraph graph{.info = {.format = format,
-                                 .source_index = options.source,
-                                 .symmetric = reader.symmetric(),
-                                 .entries = reader.entry_count()}};
+  TextGraph text{.graph = {.info = {.format = format,
+                                    .source_index = options.source,
+                                    .symmetric = reader.symmetric(),
+                                    .entries = reader.entry_count()}},
+                 .blocked = {}};
   const ProgressStep step(progress,
                           [&source] { return "building the matrix of " + source.name(); });
-  graph.matrix = reader.build();
-  graph.labels = reader.take_labels();
+  text.graph.labels = reader.take_labels();
+  // (Of hardly linked graphs the number of links is not known yet.)
+  if (lay_out && !reader.hardly_linked()) {
+    const bool labelled = !text.graph.labels.empty();
+    auto built =
+        reader.build_for(cpu_engine_options(options, reader.link_count(), labelled).layout_wish());
+    if (auto* const blocked = std::get_if<BlockedMatrix>(&built)) {
+      text.blocked = std::move(*blocked);
+      spdlog::debug("links were laid out for the CPU engine as they were sorted");
+    } else {
+      text.graph.matrix = std::get<TransitionMatrix>(std::move(built));
+    }
+  } else {
+    text.graph.matrix = reader.build();
+  }
   report.seconds.build += clock.lap();
-  return graph;
+  return text;
 }
 
 io::CachedGraph read_cache(const Options& options, const std::string& path,
@@ -217,47 +242,57 @@ void keep(const Options& options, const std::string& graph_path, const std::stri
   }
 }
 
-io::CachedGraph read_through_cache(const Options& options, const std::string& path,
-                                   PhaseClock& clock, ProgressDisplay& progress,
-                                   io::Report& report) {
+TextGraph read_through_cache(const Options& options, const std::string& path, PhaseClock& clock,
+                             ProgressDisplay& progress, io::Report& report) {
   const std::optional<io::SourceStamp> stamp = io::source_stamp(path);
   if (!stamp) {
-    io::CachedGraph graph = read_text(options, path, clock, progress, report);
+    TextGraph text = read_text(options, path, will_rank_on_cpu(options), clock, progress, report);
     if (path == "-") {
       spdlog::warn("standard input is not cached");
     } else {
       spdlog::warn("{} is not a regular file, it is not cached", path);
     }
-    return graph;
+    return text;
   }
   const std::string cache = io::graph_cache_path(path, options.cache_dir);
   if (auto graph = read_kept_cache(options, path, cache, *stamp, clock, progress, report))
-    return *std::move(graph);
-  io::CachedGraph graph = read_text(options, path, clock, progress, report);
-  graph.info.stamp = *stamp;
-  keep(options, path, cache, graph);
+    return {*std::move(graph), {}};
+  TextGraph text = read_text(options, path, false, clock, progress, report);
+  text.graph.info.stamp = *stamp;
+  keep(options, path, cache, text.graph);
   report.seconds.cache = clock.lap();
-  return graph;
+  return text;
+}
+
+/// Of either matrix.
+template <class Matrix>
+void describe(const Matrix& matrix, bool weighted, io::Report& report) {
+  report.graph.nodes = matrix.graph_node_count();
+  report.graph.links = matrix.distinct_links;
+  report.graph.dangling = matrix.dangling.size() + matrix.more_unlinked;
+  report.graph.weighted = weighted;
 }
 
 /// A graph whose matrix is in main memory.
 LoadedGraph load_here(const Options& options, const std::string& path, PhaseClock& clock,
                       ProgressDisplay& progress, io::Report& report) {
-  io::CachedGraph graph =
-      io::is_graph_cache(path) ? read_given_cache(options, path, clock, progress, report)
-      : options.cache          ? read_through_cache(options, path, clock, progress, report)
-                               : read_text(options, path, clock, progress, report);
-  const TransitionMatrix& matrix = graph.matrix;
+  auto [graph, blocked] =
+      io::is_graph_cache(path)
+          ? TextGraph{read_given_cache(options, path, clock, progress, report), {}}
+      : options.cache
+          ? read_through_cache(options, path, clock, progress, report)
+          : read_text(options, path, will_rank_on_cpu(options), clock, progress, report);
   report.graph.format = name_of(graph.info.format);
   report.graph.source = name_of(graph.info.source_index);
-  report.graph.nodes = matrix.graph_node_count();
   report.graph.entries = graph.info.entries;
-  report.graph.links = matrix.distinct_links;
-  report.graph.dangling = matrix.dangling.size() + matrix.more_unlinked;
-  report.graph.weighted = matrix.weighted();
   report.graph.symmetric = graph.info.symmetric;
-  const NodeId more_unlinked = matrix.more_unlinked;
-  return {std::move(graph.matrix), {}, std::move(graph.labels), more_unlinked};
+  if (blocked) {
+    describe(*blocked, false, report);
+  } else {
+    describe(graph.matrix, graph.matrix.weighted(), report);
+  }
+  const NodeId more_unlinked = graph.matrix.more_unlinked;
+  return {std::move(graph.matrix), std::move(blocked), {}, std::move(graph.labels), more_unlinked};
 }
 
 }  // namespace

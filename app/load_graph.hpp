@@ -7,6 +7,7 @@
 #include "app/options.hpp"
 #include "app/phase_clock.hpp"
 #include "app/progress_display.hpp"
+#include "core/blocked_matrix.hpp"
 #include "core/node_names.hpp"
 #include "core/shared_array.hpp"
 #include "core/transition_matrix.hpp"
@@ -18,9 +19,11 @@ namespace pagerank::app {
 /// A graph that is ready to be ranked, and what its nodes are called.
 struct LoadedGraph {
   TransitionMatrix matrix;
-  std::optional<gpu::DeviceMatrix> device_matrix;  ///< Set: the matrix, and the one above is empty.
-  SharedArray<std::uint64_t> labels;               ///< NodeLabels
-  NodeId more_unlinked = 0;                        ///< The matrix's.
+  /// Set: the matrix, for the CPU engine or the GPU's, and the one above is empty.
+  std::optional<BlockedMatrix> blocked_matrix;
+  std::optional<gpu::DeviceMatrix> device_matrix;
+  SharedArray<std::uint64_t> labels;  ///< NodeLabels
+  NodeId more_unlinked = 0;           ///< The matrix's.
 
   [[nodiscard]] NodeNames names() const { return {labels, more_unlinked}; }
 };
@@ -30,8 +33,10 @@ struct LoadedGraph {
 [[nodiscard]] bool is_lack_of_gpu(const std::exception& error);
 
 /// A GRAPH: from its text, from the cache of it that an earlier run left, or from a
-/// graph cache that was given itself. Fills report.graph and the seconds of reading, building and
-/// writing the cache. A cache that cannot be used or written costs a message, not the ranking.
+/// graph cache that was given itself. A text whose graph the CPU engine is sure to rank is built
+/// right into the layout that suits it, unless it is to be cached. Fills report.graph and the
+/// seconds of reading, building and writing the cache. A cache that cannot be used or written costs
+/// a message, not the ranking.
 [[nodiscard]] LoadedGraph load_graph(const Options& options, const std::string& path,
                                      PhaseClock& clock, ProgressDisplay& progress,
                                      io::Report& report);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -101,6 +102,11 @@ struct BlockedLayout {
   EdgeIndex largest_group = 0;  ///< In runs, as that of a block.
   EdgeIndex largest_block = 0;
 
+  /// Those that are held at a time, at least; `narrow`: of floats, but for exact sums.
+  [[nodiscard]] std::size_t bytes_of_partials(bool narrow) const {
+    return std::max(largest_group * (narrow ? sizeof(float) : sizeof(double)),
+                    largest_block * sizeof(double));
+  }
   [[nodiscard]] std::size_t segment_of(std::size_t block, std::size_t window) const {
     return block * window_count + window;
   }

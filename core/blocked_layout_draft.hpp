@@ -24,8 +24,20 @@ class BlockedLayoutDraft {
   /// multiples of block_rows, for halves of what has too many links, and for the end.
   template <class LinksBefore>
   void cut_blocks(const LinksBefore& links_before) {
-    for (std::size_t begin = 0; begin < layout_.node_count; begin += layout_.sizes.block_rows) {
-      cut(begin, layout_.sizes.block_rows, links_before);
+    const std::size_t nodes = layout_.node_count, most = layout_.sizes.block_rows;
+    for (std::size_t begin = 0; begin < nodes;) {
+      // The largest block that may begin here: rows of a power of two that it is a multiple of.
+      std::size_t rows =
+          begin % most == 0 ? most : std::size_t{1} << std::countr_zero(begin % most);
+      const EdgeIndex first_link = links_before(begin);
+      while (rows / 2 >= layout_.sizes.least_rows &&
+             links_before(std::min(nodes, begin + rows)) - first_link > layout_.sizes.block_links) {
+        rows /= 2;
+      }
+      const std::size_t end = std::min(nodes, begin + rows);
+      layout_.blocks.push_back(
+          {static_cast<NodeId>(begin), static_cast<NodeId>(end), first_link, 0, 0, 0});
+      begin = end;
     }
     make_arrays();
   }
@@ -70,20 +82,6 @@ class BlockedLayoutDraft {
   }
 
  private:
-  template <class LinksBefore>
-  void cut(std::size_t begin, std::size_t rows, const LinksBefore& links_before) {
-    if (begin >= layout_.node_count) return;
-    const std::size_t end = std::min<std::size_t>(begin + rows, layout_.node_count);
-    const EdgeIndex first_link = links_before(begin);
-    if (links_before(end) - first_link > layout_.sizes.block_links &&
-        rows / 2 >= layout_.sizes.least_rows) {
-      cut(begin, rows / 2, links_before);
-      cut(begin + rows / 2, rows / 2, links_before);
-    } else {
-      layout_.blocks.push_back(
-          {static_cast<NodeId>(begin), static_cast<NodeId>(end), first_link, 0, 0, 0});
-    }
-  }
   void make_arrays();
   void add_segments();
   void add_groups();

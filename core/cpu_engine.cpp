@@ -43,35 +43,29 @@ Array<T> node_array(std::size_t nodes) {
   return array;
 }
 
-/// Whether halving what out-weights take is worth a division a node and iteration: that is where
-/// memory is the nodes' more than the links'.
-bool has_few_links(const CsrMatrix& links) {
-  return links.values.empty() && links.element_count() / 8 <= links.row_count();
+bool has_few_links(const TransitionMatrix& matrix) {
+  return !matrix.weighted() &&
+         OutWeights::worth_compacting(matrix.node_count(), matrix.link_count());
 }
-
-/// Sizes that reckon with what else an engine holds.
-CpuSizes beside(std::size_t bytes, NodeId nodes, CpuSizes sizes) {
-  sizes.blocked.bytes_a_node += (bytes + nodes - 1) / nodes;
-  return sizes;
+bool has_few_links(const BlockedMatrix& matrix) {
+  return OutWeights::worth_compacting(matrix.node_count(), matrix.link_count());
 }
 
 /// The graph as iterations in T want it. z = x / out-weight is what they gather.
 template <class T>
 class PreparedGraph {
  public:
-  PreparedGraph(TransitionMatrix matrix, const CpuEngineOptions& options)
+  /// Of a TransitionMatrix or a BlockedMatrix.
+  template <class Matrix>
+  PreparedGraph(Matrix matrix, const CpuEngineOptions& options)
       : nodes_(matrix.node_count()),
         more_unlinked_(matrix.more_unlinked),
         graph_nodes_(static_cast<double>(matrix.graph_node_count())),
         mixed_(options.precision == Precision::mixed),
         team_(options.threads),
-        out_weights_(std::move(matrix.inverse_out_weight), has_few_links(matrix.in_links), team_),
+        out_weights_(std::move(matrix.inverse_out_weight), has_few_links(matrix), team_),
         dangling_(std::move(matrix.dangling)),
-        sums_(
-            std::move(matrix.in_links), options.layout, options.expected_iterations,
-            std::is_same_v<T, float>,
-            beside(out_weights_.bytes() + dangling_.size() * sizeof(NodeId), nodes_, options.sizes),
-            team_) {}
+        sums_(make_sums(matrix, options)) {}
 
   Solution solve(const Problem& problem, const SolveOptions& options) {
     require_no_dangling(dangling_, problem, static_cast<std::uint64_t>(more_unlinked_));
@@ -321,6 +315,16 @@ class PreparedGraph {
     double residual_ = 0;
   };
 
+  InLinkSums make_sums(TransitionMatrix& matrix, const CpuEngineOptions& options) {
+    const std::size_t held = out_weights_.bytes() + dangling_.size() * sizeof(NodeId);
+    return {std::move(matrix.in_links), options.layout_wish().beside(held, nodes_),
+            options.sizes.plain, team_};
+  }
+  InLinkSums make_sums(BlockedMatrix& matrix, const CpuEngineOptions& options) {
+    const bool narrow = options.layout_wish().narrow;
+    return {std::move(matrix.in_links), narrow, std::move(matrix.partial_sums), team_};
+  }
+
   NodeId nodes_;
   double more_unlinked_;  ///< Nodes that the last one stands for besides,
   double graph_nodes_;    ///< and the sum of both.
@@ -335,12 +339,20 @@ class PreparedGraph {
 
 class CpuEngine::Impl {
  public:
-  Impl(TransitionMatrix matrix, const CpuEngineOptions& options) : threads_(options.threads) {
+  template <class Matrix>
+  Impl(Matrix matrix, const CpuEngineOptions& options) : threads_(options.threads) {
     if (options.precision == Precision::float64) {
       double_ = std::make_unique<PreparedGraph<double>>(std::move(matrix), options);
     } else {
       float_ = std::make_unique<PreparedGraph<float>>(std::move(matrix), options);
     }
+  }
+
+  template <class Matrix>
+  static std::unique_ptr<Impl> of(Matrix matrix, CpuEngineOptions options) {
+    if (matrix.node_count() == 0) throw std::invalid_argument("the graph has no nodes");
+    options.threads = thread_count(options.threads);
+    return std::make_unique<Impl>(std::move(matrix), options);
   }
 
   /// Calls action with the prepared graph.
@@ -356,11 +368,10 @@ class CpuEngine::Impl {
   std::unique_ptr<PreparedGraph<double>> double_;
 };
 
-CpuEngine::CpuEngine(TransitionMatrix matrix, CpuEngineOptions options) {
-  if (matrix.node_count() == 0) throw std::invalid_argument("the graph has no nodes");
-  options.threads = thread_count(options.threads);
-  impl_ = std::make_unique<Impl>(std::move(matrix), options);
-}
+CpuEngine::CpuEngine(TransitionMatrix matrix, CpuEngineOptions options)
+    : impl_(Impl::of(std::move(matrix), options)) {}
+CpuEngine::CpuEngine(BlockedMatrix matrix, CpuEngineOptions options)
+    : impl_(Impl::of(std::move(matrix), options)) {}
 CpuEngine::~CpuEngine() = default;
 
 Solution CpuEngine::solve(const Problem& problem, const SolveOptions& options) {

@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "core/blocked_matrix.hpp"
+#include "core/cpu_layout.hpp"
 #include "core/in_link_sums.hpp"
 #include "core/pagerank.hpp"
 #include "core/thread_team.hpp"
@@ -17,6 +19,10 @@ struct CpuEngineOptions {
   /// least_usual_iterations() is for one solve.
   double expected_iterations = 10;
   CpuSizes sizes;
+
+  [[nodiscard]] LayoutWish layout_wish() const {
+    return {layout, expected_iterations, precision != Precision::float64, sizes.blocked};
+  }
 };
 
 /// Power iteration on the CPU's cores. Scores, iterations and bounds are the same bits for any
@@ -27,6 +33,9 @@ class CpuEngine final : public Engine {
   /// links out anew, it frees them or uses their memory again: up to 4 bytes a link less, 12 of a
   /// graph with weights in double. (Float iterations need weights in double too, for the residual.)
   explicit CpuEngine(TransitionMatrix matrix, CpuEngineOptions options = {});
+  /// Of links that are laid out, whatever `layout` says; best with the precision that they were
+  /// laid out for.
+  explicit CpuEngine(BlockedMatrix matrix, CpuEngineOptions options = {});
   ~CpuEngine() override;
 
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) override;

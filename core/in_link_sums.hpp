@@ -5,50 +5,27 @@
 #include <utility>
 
 #include "core/blocked_sums.hpp"
+#include "core/cpu_layout.hpp"
 #include "core/plain_sums.hpp"
 #include "core/scratch_memory.hpp"
 
 namespace pagerank {
-
-/// How a graph's links are held for the CPU engine's iterations.
-enum class CpuLayout {
-  automatic,  ///< By the graph's size and shape.
-  plain,      ///< The matrix as it is.
-  blocked     ///< BlockedLayout.
-};
 
 struct CpuSizes {
   PlainSizes plain;
   BlockedSizes blocked;
 };
 
-/// Iterations that few graphs take less of: those of a graph whose links lead to any node alike, 16
-/// a node, where a change is about alpha / 4 times the last (uniform:20x16 takes 10, 13 and 16 to
-/// 1e-6, 1e-8 and 1e-10 at alpha 0.85).
-[[nodiscard]] double least_usual_iterations(double alpha, double tolerance);
-
-/// About how many bytes a layout of their own takes at most beside the links as they are, while it
-/// is made and afterwards, with the partial sums of an iteration: these get the memory of ids that
-/// nobody else has. `narrow`: as InLinkSums has it.
-[[nodiscard]] std::uint64_t bytes_to_lay_out(const CsrMatrix& links, bool narrow,
-                                             const BlockedSizes& sizes = {});
-
 /// The sums over in-links that an iteration is made of, in the layout that suits the graph. Results
 /// are the same bits for any number of threads.
 class InLinkSums {
  public:
-  /// `narrow`: z will be floats, but for exact sums. Of links in another layout partial sums get
-  /// the memory, if nobody else has them. `expected_iterations`: see CpuEngineOptions.
-  InLinkSums(CsrMatrix links, CpuLayout layout, double expected_iterations, bool narrow,
-             const CpuSizes& sizes, ThreadTeam& team)
-      : links_(std::move(links)),
-        weighted_(!links_.values.empty()),
-        narrow_(narrow),
-        plain_sizes_(sizes.plain),
-        team_(team) {
-    if (layout == CpuLayout::automatic) layout = choose(expected_iterations, sizes.blocked);
-    if (layout == CpuLayout::blocked) lay_out(sizes.blocked);
-  }
+  /// For exact sums z is double whatever is wished for. Of links in another layout partial sums get
+  /// the memory, if nobody else has them.
+  InLinkSums(CsrMatrix links, const LayoutWish& wish, const PlainSizes& plain_sizes,
+             ThreadTeam& team);
+  /// Of links that are laid out.
+  InLinkSums(BlockedLayout links, bool narrow, ScratchMemory partial_sums, ThreadTeam& team);
 
   [[nodiscard]] bool blocked() const { return blocked_.has_value(); }
 
@@ -83,20 +60,12 @@ class InLinkSums {
   [[nodiscard]] std::uint64_t bytes(std::size_t value_bytes) const;
 
  private:
-  /// The layout with which so many iterations take less time, preparation included. A look at some
-  /// links.
-  [[nodiscard]] CpuLayout choose(double iterations, const BlockedSizes& sizes) const;
   void lay_out(const BlockedSizes& sizes);
 
   /// Values that were narrowed are not exact.
   [[nodiscard]] bool exactly_blocked() const { return blocked_ && blocked_->narrow_values.empty(); }
   [[nodiscard]] std::size_t count(bool in_blocked) {
     return in_blocked ? blocked_->blocks.size() : plain_rows().blocks().size();
-  }
-  /// That are needed at least.
-  [[nodiscard]] std::size_t bytes_of_partials() const {
-    return std::max(blocked_->largest_group * (narrow_ ? sizeof(float) : sizeof(double)),
-                    blocked_->largest_block * sizeof(double));
   }
   PlainRows& plain_rows() {
     if (!plain_) plain_.emplace(links_, plain_sizes_);
@@ -107,7 +76,7 @@ class InLinkSums {
   void for_each_blocked(const T* z, Body& body) {
     const BlockedLayout& layout = *blocked_;
     // Exact sums of floats' layout make do with the memory there is, some blocks at a time.
-    partials_.reserve(bytes_of_partials());
+    partials_.reserve(layout.bytes_of_partials(narrow_));
     const EdgeIndex most = partials_.size() / sizeof(T);
     for (const BlockedLayout::Group& group : layout.groups) {
       for (std::size_t first = group.first_block; first < group.last_block;) {

@@ -8,6 +8,7 @@
 #include "core/array.hpp"
 #include "core/shared_array.hpp"
 #include "core/thread_team.hpp"
+#include "core/types.hpp"
 
 namespace pagerank {
 
@@ -19,6 +20,12 @@ class OutWeights {
   /// Nodes whose inverses are asked for at a time, at most.
   static constexpr std::size_t at_once = 256;
   using Few = std::array<double, at_once>;
+
+  /// Whether halving what they take is worth a division a node and iteration: that is where memory
+  /// is the nodes' more than the links'. Of graphs without weights.
+  [[nodiscard]] static bool worth_compacting(NodeId nodes, EdgeIndex links) {
+    return links / 8 <= nodes;
+  }
 
   /// `compact`: in 4 bytes, if that can be; lets go of `inverses` then.
   OutWeights(SharedArray<double> inverses, bool compact, ThreadTeam& team);

@@ -15,24 +15,6 @@
 #include "core/scratch_budget.hpp"
 
 namespace pagerank {
-namespace {
-
-/// How many bins of each part are left to be done.
-class PartCounts {
- public:
-  template <class Parts>
-  explicit PartCounts(const Parts& parts) : left_(parts.count) {
-    for (const std::uint8_t part : parts.of_bin) ++left_[part];
-  }
-  /// One bin of the part is done. Returns whether it was the last.
-  [[nodiscard]] bool count_down(std::size_t part) { return --left_[part] == 0; }
-
- private:
-  std::vector<std::atomic<std::size_t>> left_;
-};
-
-}  // namespace
-
 void TransitionMatrixBuilder::LinkArrays::resize(EdgeIndex links, bool wide, bool weighted) {
   low.resize(links);
   high.resize(wide ? links : 0);
@@ -134,28 +116,42 @@ TransitionMatrixBuilder::Parts TransitionMatrixBuilder::cut_into_parts(
   return parts;
 }
 
-TransitionMatrix TransitionMatrixBuilder::build(int threads) {
-  Draft draft = with_constants(wide(), shape_.weighted, [&](auto wide, auto weighted) {
-    return build_as<wide, weighted>(thread_count(threads));
-  });
-  return {.in_links = {.row_offsets = std::move(draft.in_links.row_offsets),
-                       .column_indices = std::move(draft.in_links.column_indices),
-                       .values = std::move(draft.in_links.values)},
-          .inverse_out_weight = std::move(draft.inverse_out_weight),
-          .dangling = std::move(draft.dangling),
-          .distinct_links = draft.distinct_links};
+TransitionMatrix TransitionMatrixBuilder::Draft::matrix() {
+  return {.in_links = {.row_offsets = std::move(in_links.row_offsets),
+                       .column_indices = std::move(in_links.column_indices),
+                       .values = std::move(in_links.values)},
+          .inverse_out_weight = std::move(inverse_out_weight),
+          .dangling = std::move(dangling),
+          .distinct_links = distinct_links};
 }
 
+TransitionMatrix TransitionMatrixBuilder::build(int threads) {
+  return std::get<TransitionMatrix>(build_for({.layout = CpuLayout::plain, .sizes = {}}, threads));
+}
+
+std::variant<TransitionMatrix, BlockedMatrix> TransitionMatrixBuilder::build_for(
+    const LayoutWish& wish, int threads) {
+  threads = thread_count(threads);
+  return with_constants(
+      wide(), shape_.weighted,
+      [&](auto wide, auto weighted) -> std::variant<TransitionMatrix, BlockedMatrix> {
+        Draft draft;
+        BinsOfTargets bins = distribute<wide, weighted>(threads, draft);
+        if (!weighted && choose(bins, wish, threads) == CpuLayout::blocked) {
+          return lay_out(bins, wish, threads, draft);
+        }
+        sort_all_rows<weighted>(bins, threads, draft);
+        return draft.matrix();
+      });
+}
+
+/// The second distribution.
 template <bool wide, bool weighted>
-TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
+TransitionMatrixBuilder::BinsOfTargets TransitionMatrixBuilder::distribute(int threads,
+                                                                           Draft& matrix) {
   const std::size_t bins = bin_count();
-  const NodeId n = shape_.node_count;
-  Draft matrix;
-  matrix.inverse_out_weight.resize(n);
+  matrix.inverse_out_weight.resize(shape_.node_count);
   advise_huge_pages(std::span(matrix.inverse_out_weight));
-  auto& in_links = matrix.in_links;
-  in_links.row_offsets.resize(std::size_t{n} + 1);
-  advise_huge_pages(std::span(in_links.row_offsets));
 
   std::vector<EdgeIndex> begins(bins + 1, 0);
   for (const Piece& piece : pieces_) {
@@ -183,7 +179,7 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   const EdgeIndex most_of_bin = links / 8;
   ScratchBudget budget(links / (wide ? 16 : 4));
   std::vector<std::vector<NodeId>> dangling(bins);
-  PartCounts source_bins_left(source_parts_), target_bins_left(target_parts);
+  PartCounts source_bins_left(source_parts_.of_bin, source_parts_.count);
   std::atomic<std::size_t> next_bin = 0;
   parallel_for(static_cast<std::size_t>(threads), threads, [&](std::size_t) {
     LinkArrays own;  // the system would clear new memory for each bin
@@ -212,13 +208,6 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
   }
   free_memory(dangling);
 
-  in_links.column_indices.resize(links);
-  in_links.values.resize(weighted ? links : 0);
-  advise_huge_pages(std::span(in_links.column_indices));
-  advise_huge_pages(std::span(in_links.values));
-  LinkArena::Heir columns_heir{std::span(in_links.column_indices)};
-  LinkArena::Heir values_heir{std::span(in_links.values)};
-
   begins.assign(bins + 1, 0);
   for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
     for (std::size_t bin = 0; bin < bins; ++bin) {
@@ -227,10 +216,32 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
     }
   }
   counts_to_begins<EdgeIndex>(begins, 0);
+  return {.own_arena = std::move(own_arena),
+          .second = std::move(second),
+          .left = PartCounts(target_parts.of_bin, target_parts.count),
+          .begins = std::move(begins)};
+}
+
+/// The third distribution, into the rows of the matrix.
+template <bool weighted>
+void TransitionMatrixBuilder::sort_all_rows(BinsOfTargets& bins, int threads, Draft& matrix) {
+  const NodeId n = shape_.node_count;
+  const EdgeIndex links = bins.links();
+  const std::vector<EdgeIndex>& begins = bins.begins;
+  Second& second = bins.second;
+  auto& in_links = matrix.in_links;
+  in_links.row_offsets.resize(std::size_t{n} + 1);
+  in_links.column_indices.resize(links);
+  in_links.values.resize(weighted ? links : 0);
+  advise_huge_pages(std::span(in_links.row_offsets));
+  advise_huge_pages(std::span(in_links.column_indices));
+  advise_huge_pages(std::span(in_links.values));
+  LinkArena::Heir columns_heir{std::span(in_links.column_indices)};
+  LinkArena::Heir values_heir{std::span(in_links.values)};
   in_links.row_offsets[n] = links;
-  std::vector<EdgeIndex> distinct(bins);
+  std::vector<EdgeIndex> distinct(bin_count());
   Gaps gaps(begins);
-  parallel_for(bins, threads, [&](std::size_t bin) {
+  parallel_for(bin_count(), threads, [&](std::size_t bin) {
     const auto rows_of = [&](auto& array) {
       return std::span(array).subspan(begins[bin], begins[bin + 1] - begins[bin]);
     };
@@ -238,8 +249,7 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
     if constexpr (weighted) second.arena.give_pages(values_heir, rows_of(in_links.values));
     distinct[bin] = sort_rows<weighted>(bin, begins[bin], second, matrix);
     if constexpr (weighted) close_gaps(gaps, bin, distinct[bin], matrix);
-    const std::size_t part = second.part_of_bin[bin];
-    if (target_bins_left.count_down(part)) second.arena.free(second.lots[part]);
+    bins.finish(bin);
   });
   matrix.distinct_links = std::accumulate(distinct.begin(), distinct.end(), EdgeIndex{0});
   if (weighted && matrix.distinct_links < links) {
@@ -252,7 +262,6 @@ TransitionMatrixBuilder::Draft TransitionMatrixBuilder::build_as(int threads) {
     in_links.row_offsets[n] = matrix.distinct_links;
   }
   arena_.reset();
-  return matrix;
 }
 
 }  // namespace pagerank

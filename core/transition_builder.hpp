@@ -9,11 +9,16 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "core/array.hpp"
+#include "core/blocked_layout_draft.hpp"
+#include "core/blocked_matrix.hpp"
+#include "core/cpu_layout.hpp"
 #include "core/link_arena.hpp"
 #include "core/page_array.hpp"
+#include "core/part_counts.hpp"
 #include "core/transition_matrix.hpp"
 #include "core/types.hpp"
 
@@ -27,7 +32,8 @@ namespace pagerank {
 /// 2. build() gathers each bin of sources from all pieces, some of its sources at a time if it has
 ///    many links, and sorts it by source, which gives the out-weights, and then by bins of targets;
 /// 3. it gathers each bin of targets, which is in order of sources now, and sorts it by target into
-///    the rows of the matrix.
+///    the rows of the matrix; or build_for() does, window by window of sources, into the row blocks
+///    of a BlockedLayout, which is neither more work nor needs the rows.
 ///
 /// Bins that follow each other make up a part, whose links lie together. As soon as a distribution
 /// has moved all of a part, the next one's links, and in the end the matrix, get its memory.
@@ -68,6 +74,11 @@ class TransitionMatrixBuilder {
 
   /// The matrix of all that was added, which is used up.
   [[nodiscard]] TransitionMatrix build(int threads = 0);
+
+  /// The same, laid out as make_blocked_layout() would if that layout is wished for and links have
+  /// no weights.
+  [[nodiscard]] std::variant<TransitionMatrix, BlockedMatrix> build_for(const LayoutWish& wish,
+                                                                        int threads = 0);
 
  private:
   // Of the first distribution a link is the source's place in its bin, above `node_bits_` bits of
@@ -116,6 +127,8 @@ class TransitionMatrixBuilder {
     Array<double> inverse_out_weight;
     std::vector<NodeId> dangling;
     EdgeIndex distinct_links = 0;
+
+    [[nodiscard]] TransitionMatrix matrix();
   };
 
   /// Where links of the second distribution lie.
@@ -149,6 +162,21 @@ class TransitionMatrixBuilder {
     std::vector<std::uint8_t> part_of_bin;  ///< Of targets.
     std::vector<LinkArena::Lot> lots;       ///< Of each part.
     Table table;
+  };
+
+  /// The links in bins of targets: what the third distribution begins with.
+  struct BinsOfTargets {
+    std::unique_ptr<LinkArena> own_arena;  ///< Null if they are in the builder's.
+    Second second;
+    PartCounts left;                ///< Of bins.
+    std::vector<EdgeIndex> begins;  ///< bins + 1
+
+    [[nodiscard]] EdgeIndex links() const { return begins.back(); }
+    /// A bin is done.
+    void finish(std::size_t bin) {
+      const std::size_t part = second.part_of_bin[bin];
+      if (left.count_down(part)) second.arena.free(second.lots[part]);
+    }
   };
 
   /// What closes the gaps that weighted links of the same nodes leave in the matrix, each bin of
@@ -193,11 +221,34 @@ class TransitionMatrixBuilder {
   template <bool wide, bool weighted>
   void hand_on(const Links& links, EdgeIndex count, const Links& to,
                std::vector<EdgeIndex>& next_of_target_bin);
+  template <bool wide, bool weighted>
+  BinsOfTargets distribute(int threads, Draft& matrix);
   template <bool weighted>
   EdgeIndex sort_rows(std::size_t bin, EdgeIndex begin, const Second& second, Draft& matrix);
-  template <bool wide, bool weighted>
-  Draft build_as(int threads);
+  template <bool weighted>
+  void sort_all_rows(BinsOfTargets& bins, int threads, Draft& matrix);
   void close_gaps(Gaps& gaps, std::size_t bin, EdgeIndex distinct, Draft& matrix) const;
+
+  class RowBlockSorter;
+  /// Calls visit(row in the bin, source) for each link of a bin of targets, sources ascending.
+  template <class Visit>
+  void for_each_link_to(const Second& second, std::size_t bin, Visit visit) const {
+    const std::uint32_t key_mask = (std::uint32_t{1} << shift_) - 1;
+    const std::uint32_t* const links = second.arena.links().low;
+    for (std::size_t source_bin = 0; source_bin < bin_count(); ++source_bin) {
+      const EdgeIndex* const run = second.table.run(source_bin, bin);
+      const auto first_source = static_cast<NodeId>(source_bin << shift_);
+      for (EdgeIndex l = run[0]; l < run[1]; ++l) {
+        visit(links[l] >> shift_, first_source + (links[l] & key_mask));
+      }
+    }
+  }
+  [[nodiscard]] std::size_t bin_nodes() const { return std::size_t{1} << shift_; }
+  [[nodiscard]] CpuLayout choose(const BinsOfTargets& bins, const LayoutWish& wish,
+                                 int threads) const;
+  void sample_bin(const BinsOfTargets& bins, std::size_t bin, LinkSample& sample) const;
+  void cut_blocks(const BinsOfTargets& bins, int threads, BlockedLayoutDraft& draft) const;
+  BlockedMatrix lay_out(BinsOfTargets& bins, const LayoutWish& wish, int threads, Draft& matrix);
 
   Shape shape_;
   int node_bits_ = 0;

@@ -65,6 +65,10 @@ NodeLabels GraphReader::take_labels() {
 }
 
 TransitionMatrix GraphReader::build() {
+  return std::get<TransitionMatrix>(build_for({.layout = CpuLayout::plain, .sizes = {}}));
+}
+
+std::variant<TransitionMatrix, BlockedMatrix> GraphReader::build_for(const LayoutWish& wish) {
   if (!builder_) {
     builder_.emplace(TransitionMatrixBuilder::Shape{.node_count = node_count(),
                                                     .weighted = weighted(),
@@ -72,12 +76,12 @@ TransitionMatrix GraphReader::build() {
                                                     .expected_entries = entries_});
     links_.move_into(*builder_, threads_);
   }
-  TransitionMatrix matrix = builder_->build(threads_);
+  auto built = builder_->build_for(wish, threads_);
   if (hardly_linked()) {
     const auto nodes = static_cast<NodeId>(matrix_market_->header().node_count);
-    matrix.more_unlinked = nodes - matrix.node_count();
+    std::visit([&](auto& matrix) { matrix.more_unlinked = nodes - matrix.node_count(); }, built);
   }
-  return matrix;
+  return built;
 }
 
 LabelledEdgeList read_graph(ByteSource& source, GraphFormat format, SourceIndex source_index,

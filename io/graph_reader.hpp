@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <variant>
 
+#include "core/blocked_matrix.hpp"
+#include "core/cpu_layout.hpp"
 #include "core/edge_list.hpp"
 #include "core/labelled_links.hpp"
 #include "core/transition_builder.hpp"
@@ -52,6 +55,8 @@ class GraphReader {
 
   /// Step two, once.
   [[nodiscard]] TransitionMatrix build();
+  /// The same, as TransitionMatrixBuilder has it.
+  [[nodiscard]] std::variant<TransitionMatrix, BlockedMatrix> build_for(const LayoutWish& wish);
 
  private:
   int threads_;

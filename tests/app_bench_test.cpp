@@ -285,6 +285,13 @@ TEST_CASE("pagerank-bench load and build time the way to the matrix against what
     CHECK(load["ratio_to_baseline"].is_null() == (benchmark == "build"));
     if (benchmark == "load") CHECK(load["bytes"] == fs::file_size(dir / "g.mtx"));
   }
+  CHECK(
+      run_program("pagerank-bench", {"load", "rmat:16x16", "--seconds", "0.001", "--json", report})
+          .status == 0);
+  const auto rows = nlohmann::json::parse(read_file(report))["tables"][0]["rows"];
+  CHECK(rows[rows.size() - 2]["kernel"] == "load");
+  CHECK(rows.back()["kernel"] == "load laid out");  // so many links are
+  CHECK(rows.back()["bytes"] == rows[rows.size() - 2]["bytes"]);
   write_file(dir / "g.txt", "# Nodes: 9\n10\t20\n30\t10\n10\t20\n");
   const RunResult edges = run_program(
       "pagerank-bench", {"load", (dir / "g.txt").string(), "--seconds", "0.001", "--json", report});

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <thread>
+#include <tuple>
 
 #include "io/graph_cache.hpp"
 #include "tests/program_text.hpp"
@@ -111,6 +112,44 @@ TEST_CASE("--cache keeps the graph for the next run, which prints and writes the
     first_graph.erase("cache");
     second_graph.erase("cache");
     CHECK(first_graph == second_graph);
+  }
+}
+
+TEST_CASE("a graph that is built right into the engine's layout is ranked as one from a cache") {
+  // So many links that they are laid out, by both; as an edge list nodes have ids of their own.
+  const TemporaryDirectory files;
+  const fs::path matrix = files / "g.mtx", edges = files / "g.txt";
+  REQUIRE(run_program("pagerank-bench", {"--write", matrix.string(), "rmat:17x16"}).status == 0);
+  std::string text = read_file(matrix);
+  text.erase(0, text.find('\n', text.find("131072 131072")) + 1);
+  write_file(edges, text);
+  for (const fs::path& path : {matrix, edges}) {
+    CAPTURE(path);
+    const auto run = [&](const std::string& output, const std::vector<std::string>& options) {
+      std::vector<std::string> arguments = {path.string(),
+                                            "--engine",
+                                            "cpu",
+                                            "--tolerance",
+                                            "1e-9",
+                                            "--output",
+                                            (files / (output + ".tsv")).string(),
+                                            "--report",
+                                            (files / (output + ".json")).string()};
+      arguments.insert(arguments.end(), options.begin(), options.end());
+      CHECK(run_pagerank(arguments).status == 0);
+      auto report = nlohmann::json::parse(read_file(files / (output + ".json")));
+      report["graph"].erase("cache");
+      return std::tuple(read_file(files / (output + ".tsv")), report["graph"], report["iterations"],
+                        report["residual_history"]);
+    };
+    CHECK(has(run_pagerank({path.string(), "--engine", "cpu", "--verbose"}).err, "laid out"));
+    const auto laid_out = run("laid-out", {});
+    CHECK(std::get<1>(laid_out)["entries"] == 1 << 21);
+    CHECK(run("many threads", {"--threads", "5"}) == laid_out);
+    CHECK(run("to be cached", {"--cache"}) == laid_out);
+    CHECK(run("from a cache", {"--cache"}) == laid_out);
+    CHECK(run("in double", {"--precision", "double"}) ==
+          run("in double, from a cache", {"--precision", "double", "--cache"}));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/engine_choice.hpp"
+#include "app/cpu_engine_options.hpp"
 #include "app/host_memory.hpp"
 #include "core/graph_generator.hpp"
 #include "core/transition_matrix.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/link_arena.hpp"
+#include "core/page_array.hpp"
 
 namespace pagerank::tests {
 TEST_SUITE_BEGIN("core");
@@ -129,7 +130,7 @@ TEST_CASE("pages of links that are freed go to an array, and it alone changes") 
   arena.free(freed);
 
   // Seven pages of 2 MiB are there.
-  Array<double> heir_array(10 * page / sizeof(double));
+  PageArray<double> heir_array(10 * page / sizeof(double));  // not of the heap's used memory
   LinkArena::Heir heir{std::span(heir_array)};
   const std::size_t half = heir_array.size() / 2;
   arena.give_pages(heir, std::span(heir_array).first(half));

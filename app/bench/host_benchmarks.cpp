@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <variant>
 #include <vector>
 
 #if __has_include(<malloc.h>)
@@ -18,6 +19,8 @@
 #include "app/bench/benchmarks.hpp"
 #include "app/bench/device_load.hpp"
 #include "app/options.hpp"
+#include "core/blocked_matrix.hpp"
+#include "core/cpu_layout.hpp"
 #include "core/huge_pages.hpp"
 #include "core/parallel.hpp"
 #include "io/byte_source.hpp"
@@ -219,6 +222,15 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
     return ReadGraph{reader.build(), std::move(labels)};
   };
   const auto load_text = [&] { note(graph_of_text().matrix); };
+  // As the program does for the CPU engine, where that lays links out.
+  bool laid_out = false;
+  const auto load_laid_out = [&] {
+    io::ByteSource source(path);
+    io::GraphReader reader(source, format, {.threads = options.threads});
+    reader.read(options.source);
+    const auto built = reader.build_for({.expected_iterations = 10, .sizes = {}});
+    laid_out = std::holds_alternative<BlockedMatrix>(built);
+  };
   const auto load_cache = [&](const std::string& cache) {
     note(io::GraphCache(cache).load(options.threads).matrix);
   };
@@ -255,6 +267,8 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
            }});
     }
     add_load("load", size, load_text);
+    if (table.links >= LinkSample::least_links) load_laid_out();
+    if (laid_out) add_load("load laid out", size, load_laid_out);
     if (const std::string cache = kept_cache(path, format, options.source); !cache.empty()) {
       add_load("load cached", io::ByteSource(cache).size().value_or(0),
                [&load_cache, cache] { load_cache(cache); });

@@ -33,9 +33,10 @@ class MemoryReading {
 
 /// "load": times the way from a file, in the page cache, to the matrix, in turns with what bounds
 /// it: reading the file's bytes and reading memory with as many threads, and counting the file's
-/// lines with one. Of a compressed file decompressing it, by one thread. If there is a cache of the
-/// file beside it, also from there. A file that is a graph cache is loaded as such. If it is asked
-/// for, also by a GPU's reader.
+/// lines with one. Also to the CPU engine's layout, if that lays the links out. Of a compressed
+/// file decompressing it, by one thread. If there is a cache of the file beside it, also from
+/// there. A file that is a graph cache is loaded as such. If it is asked for, also by a GPU's
+/// reader.
 void run_load(const BenchOptions& options, const std::string& path, io::BenchmarkTable& table);
 
 /// "build": times the way from an edge list to the matrix, in turns with reading memory.

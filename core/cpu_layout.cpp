@@ -1,0 +1,129 @@
+#include "core/cpu_layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace pagerank {
+namespace {
+
+/// What stretches of neighbouring links look like.
+struct Shape {
+  double lines_per_link;  ///< Cache lines of z that they ask for.
+  double runs_per_link;   ///< Of a BlockedLayout.
+};
+
+Shape shape_of(const LinkSample& sample, std::size_t value_bytes, std::uint32_t window_nodes) {
+  constexpr std::size_t line_bytes = 64, seen = LinkSample::stretches * LinkSample::length;
+  std::size_t lines = 0, runs = 0;
+  std::vector<std::uint64_t> touched(LinkSample::length);
+  for (std::size_t s = 0; s < LinkSample::stretches; ++s) {
+    std::uint64_t window = ~std::uint64_t{0};
+    for (std::size_t i = 0; i < LinkSample::length; ++i) {
+      const auto [column, begins_row] = sample.link(s, i);
+      const std::uint64_t last = std::exchange(window, column / window_nodes);
+      runs += begins_row || window != last ? 1 : 0;
+      touched[i] = column * value_bytes / line_bytes;
+    }
+    std::sort(touched.begin(), touched.end());
+    lines +=
+        static_cast<std::size_t>(std::unique(touched.begin(), touched.end()) - touched.begin());
+    touched.resize(LinkSample::length);
+  }
+  return {static_cast<double>(lines) / seen, static_cast<double>(runs) / seen};
+}
+
+/// Nanoseconds of a core until a line of z comes that has to come from a cache, or memory, large
+/// enough for all of z, many being under way: linear between these, in the logarithm. From a third
+/// level of cache that is 0.5 to 0.8 on a Zen and 3 on a Xeon. There it is between the two: by the
+/// former's times it is nearly the same which layout is taken, by the latter's it is not.
+double line_cost(double bytes) {
+  constexpr std::array<std::pair<double, double>, 6> costs = {
+      {{0x1p18, 0.1}, {0x1p21, 0.4}, {0x1p22, 1.2}, {0x1p23, 1.8}, {0x1p24, 3.3}, {0x1p25, 5.5}}};
+  if (bytes <= costs.front().first) return costs.front().second;
+  for (std::size_t i = 1; i < costs.size(); ++i) {
+    const auto [below, cost_below] = costs[i - 1];
+    const auto [above, cost_above] = costs[i];
+    if (bytes > above) continue;
+    return cost_below +
+           (cost_above - cost_below) * std::log(bytes / below) / std::log(above / below);
+  }
+  return costs.back().second;
+}
+
+double segment_count(NodeId nodes, bool narrow, const BlockedSizes& sizes) {
+  return std::ceil(nodes / static_cast<double>(window_nodes(sizes, narrow))) *
+         std::ceil(nodes / static_cast<double>(sizes.block_rows));
+}
+
+std::uint64_t bytes_to_lay_out(NodeId nodes, EdgeIndex links, std::uint64_t bytes_a_link,
+                               bool narrow, const BlockedSizes& sizes) {
+  // Padding, the segment and a class or two; twice while they are put together.
+  constexpr double a_segment = 2 * (sizeof(BlockedLayout::Segment) + 16);
+  return links * bytes_a_link +
+         static_cast<std::uint64_t>(a_segment * segment_count(nodes, narrow, sizes));
+}
+
+constexpr std::uint64_t unweighted_link = 2 * sizeof(std::uint16_t);  // and as many runs' rows
+
+}  // namespace
+
+double least_usual_iterations(double alpha, double tolerance) {
+  constexpr double mixing = 0.25;
+  return std::max(1.0, 1 + std::log(tolerance) / std::log(mixing * alpha));
+}
+
+std::uint64_t bytes_to_lay_out(const CsrMatrix& links, bool narrow, const BlockedSizes& sizes) {
+  const bool weighted = !links.values.empty();
+  // Exact sums of floats' layout need the links as they are.
+  const bool ids_are_left = links.column_indices.is_sole_owner() && !(weighted && narrow);
+  std::uint64_t a_link = unweighted_link;
+  if (weighted) a_link += narrow ? sizeof(float) : sizeof(double);
+  if (!ids_are_left) a_link += sizeof(NodeId);
+  return bytes_to_lay_out(links.row_count(), links.element_count(), a_link, narrow, sizes);
+}
+
+std::uint64_t bytes_to_lay_out(NodeId nodes, EdgeIndex links, bool narrow,
+                               const BlockedSizes& sizes) {
+  return bytes_to_lay_out(nodes, links, unweighted_link, narrow, sizes);
+}
+
+LinkSample::LinkSample(const CsrMatrix& links) : LinkSample() {
+  for (std::size_t s = 0; s < stretches; ++s) {
+    const EdgeIndex first = begin(s, links.element_count());
+    auto row_end = std::upper_bound(links.row_offsets.begin(), links.row_offsets.end(), first);
+    bool begins_row = row_end[-1] == first;
+    for (std::size_t i = 0; i < length; ++i) {
+      for (; *row_end == first + i; ++row_end) begins_row = true;
+      link(s, i) = {links.column_indices[first + i], std::exchange(begins_row, false)};
+    }
+  }
+}
+
+/// Smaller ones are done before it is prepared. And segments are padded, and each takes some bytes
+/// of its own: they have to hold some links. (With 16 links a node they do up to about 2^30 nodes.)
+bool detail::is_worth_a_look(NodeId nodes, EdgeIndex links, const LayoutWish& wish) {
+  constexpr double least_a_segment = 32;
+  return links >= LinkSample::least_links &&
+         static_cast<double>(links) >=
+             least_a_segment * segment_count(nodes, wish.narrow, wish.sizes);
+}
+
+CpuLayout detail::choose_by_sample(NodeId nodes, EdgeIndex links, const LayoutWish& wish,
+                                   const LinkSample& sample) {
+  const std::size_t value_bytes = wish.narrow ? sizeof(float) : sizeof(double);
+  const Shape shape = shape_of(sample, value_bytes, window_nodes(wish.sizes, wish.narrow));
+  const auto width = static_cast<double>(value_bytes);
+  // Nanoseconds of a core a link, measured on a Zen 4, a Zen 5 and a Xeon
+  // (docs/performance-cpu.md): rows of no predictable length, lines, rows; links and runs; and two
+  // passes that sort runs.
+  const double plain = 1.2 + shape.lines_per_link * line_cost(nodes * width) +
+                       1.5 * nodes / static_cast<double>(links);
+  const double blocked = 0.55 + shape.runs_per_link * 0.12 * width;
+  const double preparing = 4 + 5.5 * shape.runs_per_link;
+  return wish.expected_iterations * (plain - blocked) <= preparing ? CpuLayout::plain
+                                                                   : CpuLayout::blocked;
+}
+
+}  // namespace pagerank
