@@ -16,9 +16,9 @@ constexpr EdgeIndex mixed_links_on_cpu = 1 << 20;
 
 }  // namespace
 
-bool will_rank_on_cpu(const Options& options) {
-  return options.engine == EngineChoice::cpu || (options.engine == EngineChoice::automatic &&
-                                                 !gpu::unavailable_reason(options.device).empty());
+bool is_sure_to_rank_on_cpu(const Options& options) {
+  return options.engine == EngineChoice::cpu ||
+         (options.engine == EngineChoice::automatic && !gpu::has_driver());
 }
 
 CpuEngineOptions cpu_engine_options(const Options& options, EdgeIndex links, bool labelled) {

@@ -11,8 +11,9 @@
 
 namespace pagerank::app {
 
-/// Whether the CPU engine will rank, whatever the graph.
-[[nodiscard]] bool will_rank_on_cpu(const Options& options);
+/// Whether the CPU engine will rank, whatever the graph. Not where only a GPU could tell, which may
+/// just be waking up.
+[[nodiscard]] bool is_sure_to_rank_on_cpu(const Options& options);
 
 /// How it is to rank a graph of so many links, whose nodes have labels of their own or not.
 [[nodiscard]] CpuEngineOptions cpu_engine_options(const Options& options, EdgeIndex links,

@@ -246,7 +246,8 @@ TextGraph read_through_cache(const Options& options, const std::string& path, Ph
                              ProgressDisplay& progress, io::Report& report) {
   const std::optional<io::SourceStamp> stamp = io::source_stamp(path);
   if (!stamp) {
-    TextGraph text = read_text(options, path, will_rank_on_cpu(options), clock, progress, report);
+    TextGraph text =
+        read_text(options, path, is_sure_to_rank_on_cpu(options), clock, progress, report);
     if (path == "-") {
       spdlog::warn("standard input is not cached");
     } else {
@@ -281,7 +282,7 @@ LoadedGraph load_here(const Options& options, const std::string& path, PhaseCloc
           ? TextGraph{read_given_cache(options, path, clock, progress, report), {}}
       : options.cache
           ? read_through_cache(options, path, clock, progress, report)
-          : read_text(options, path, will_rank_on_cpu(options), clock, progress, report);
+          : read_text(options, path, is_sure_to_rank_on_cpu(options), clock, progress, report);
   report.graph.format = name_of(graph.info.format);
   report.graph.source = name_of(graph.info.source_index);
   report.graph.entries = graph.info.entries;

@@ -55,8 +55,6 @@ class BlockedLayoutDraft {
     /// The next window's, of which counts[length] are of that length, up to longest_run.
     void add_segment(const std::uint32_t* counts);
 
-    [[nodiscard]] EdgeIndex padded_runs() const { return runs_; }
-
    private:
     friend class BlockedLayoutDraft;
     struct Segment {

@@ -29,7 +29,6 @@ Shape shape_of(const LinkSample& sample, std::size_t value_bytes, std::uint32_t 
     std::sort(touched.begin(), touched.end());
     lines +=
         static_cast<std::size_t>(std::unique(touched.begin(), touched.end()) - touched.begin());
-    touched.resize(LinkSample::length);
   }
   return {static_cast<double>(lines) / seen, static_cast<double>(runs) / seen};
 }
@@ -57,16 +56,6 @@ double segment_count(NodeId nodes, bool narrow, const BlockedSizes& sizes) {
          std::ceil(nodes / static_cast<double>(sizes.block_rows));
 }
 
-std::uint64_t bytes_to_lay_out(NodeId nodes, EdgeIndex links, std::uint64_t bytes_a_link,
-                               bool narrow, const BlockedSizes& sizes) {
-  // Padding, the segment and a class or two; twice while they are put together.
-  constexpr double a_segment = 2 * (sizeof(BlockedLayout::Segment) + 16);
-  return links * bytes_a_link +
-         static_cast<std::uint64_t>(a_segment * segment_count(nodes, narrow, sizes));
-}
-
-constexpr std::uint64_t unweighted_link = 2 * sizeof(std::uint16_t);  // and as many runs' rows
-
 }  // namespace
 
 double least_usual_iterations(double alpha, double tolerance) {
@@ -78,15 +67,13 @@ std::uint64_t bytes_to_lay_out(const CsrMatrix& links, bool narrow, const Blocke
   const bool weighted = !links.values.empty();
   // Exact sums of floats' layout need the links as they are.
   const bool ids_are_left = links.column_indices.is_sole_owner() && !(weighted && narrow);
-  std::uint64_t a_link = unweighted_link;
+  std::uint64_t a_link = 2 * sizeof(std::uint16_t);  // sources, and as many runs' rows
   if (weighted) a_link += narrow ? sizeof(float) : sizeof(double);
   if (!ids_are_left) a_link += sizeof(NodeId);
-  return bytes_to_lay_out(links.row_count(), links.element_count(), a_link, narrow, sizes);
-}
-
-std::uint64_t bytes_to_lay_out(NodeId nodes, EdgeIndex links, bool narrow,
-                               const BlockedSizes& sizes) {
-  return bytes_to_lay_out(nodes, links, unweighted_link, narrow, sizes);
+  // Padding, the segment and a class or two; twice while they are put together.
+  constexpr double a_segment = 2 * (sizeof(BlockedLayout::Segment) + 16);
+  return links.element_count() * a_link +
+         static_cast<std::uint64_t>(a_segment * segment_count(links.row_count(), narrow, sizes));
 }
 
 LinkSample::LinkSample(const CsrMatrix& links) : LinkSample() {

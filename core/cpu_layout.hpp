@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -43,9 +42,6 @@ struct LayoutWish {
 /// nobody else has. `narrow`: as InLinkSums has it.
 [[nodiscard]] std::uint64_t bytes_to_lay_out(const CsrMatrix& links, bool narrow,
                                              const BlockedSizes& sizes = {});
-/// The same of links without weights that nobody else has, by their number.
-[[nodiscard]] std::uint64_t bytes_to_lay_out(NodeId nodes, EdgeIndex links, bool narrow,
-                                             const BlockedSizes& sizes = {});
 
 /// Some links of a matrix, by which the layout is chosen: stretches of neighbours, row by row. A
 /// few of them follow each other at each of some places, for who has to sort what lies there first.
@@ -63,7 +59,7 @@ class LinkSample {
     return links / places * (stretch / at_a_place) + stretch % at_a_place * length;
   }
 
-  explicit LinkSample() : links_(stretches * length) {}
+  LinkSample() : links_(stretches * length) {}
   explicit LinkSample(const CsrMatrix& links);
 
   [[nodiscard]] Link& link(std::size_t stretch, std::size_t i) {

@@ -33,7 +33,7 @@ namespace pagerank {
 ///    many links, and sorts it by source, which gives the out-weights, and then by bins of targets;
 /// 3. it gathers each bin of targets, which is in order of sources now, and sorts it by target into
 ///    the rows of the matrix; or build_for() does, window by window of sources, into the row blocks
-///    of a BlockedLayout, which is neither more work nor needs the rows.
+///    of a BlockedLayout: less work than sorting rows and laying these out.
 ///
 /// Bins that follow each other make up a part, whose links lie together. As soon as a distribution
 /// has moved all of a part, the next one's links, and in the end the matrix, get its memory.

@@ -17,11 +17,13 @@ __global__ void probe() {}
 
 }  // namespace
 
-std::string unavailable_reason(int device) {
+bool has_driver() {
   int driver = 0;
-  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
-    return "no NVIDIA driver was found";
-  }
+  return cudaDriverGetVersion(&driver) != cudaSuccess || driver != 0;
+}
+
+std::string unavailable_reason(int device) {
+  if (!has_driver()) return "no NVIDIA driver was found";
   int count = 0;
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
     return cudaGetErrorString(error);

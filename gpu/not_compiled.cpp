@@ -16,6 +16,9 @@ void PageLock::unlock() noexcept {}
 std::string unavailable_reason(int) {
   return NotCompiled().what();
 }
+bool has_driver() {
+  return false;
+}
 void create_context(int) noexcept {}
 void release_kept_memory() {}
 std::vector<Device> devices() {

@@ -59,6 +59,10 @@ struct Kernel {
 /// fifth of a second); empty if it can.
 [[nodiscard]] std::string unavailable_reason(int device = 0);
 
+/// Whether there is a driver, without which there is no GPU. Unlike the above it neither wakes one
+/// nor waits for who does.
+[[nodiscard]] bool has_driver();
+
 /// Creates the context of the device, which takes a fifth of a second, so that an Engine made later
 /// finds it there: for a thread beside the reading of a graph. Failures show when an Engine is
 /// made.

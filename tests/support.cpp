@@ -74,11 +74,13 @@ RunResult run_pagerank(const std::vector<std::string>& arguments, const std::str
 
 namespace {
 
-/// The most memory that a process has had so far as the program that it is; what it was before, a
+/// The most memory that a process has had so far as the program of that name; what it was before, a
 /// copy of this one, does not count. Once it has ended: what was known before.
-void note_peak(pid_t process, std::uint64_t& peak) {
+void note_peak(pid_t process, const std::string& program, std::uint64_t& peak) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
-  for (std::string word; status >> word;) {
+  std::string name;
+  status >> name >> name;  // of a line that begins with Name:
+  for (std::string word; name == program && status >> word;) {
     if (word != "VmHWM:") continue;
     std::uint64_t kilobytes = 0;
     if (status >> kilobytes) peak = kilobytes * 1024;
@@ -120,7 +122,7 @@ RunResult run_program_on(const std::string& program_name, const std::vector<std:
   std::uint64_t peak = 0;
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
-    note_peak(child, peak);
+    note_peak(child, program_name, peak);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;

@@ -228,7 +228,7 @@ void run_load(const BenchOptions& options, const std::string& path, io::Benchmar
     io::ByteSource source(path);
     io::GraphReader reader(source, format, {.threads = options.threads});
     reader.read(options.source);
-    const auto built = reader.build_for({.expected_iterations = 10, .sizes = {}});
+    const auto built = reader.build_for(LayoutWish());
     laid_out = std::holds_alternative<BlockedMatrix>(built);
   };
   const auto load_cache = [&](const std::string& cache) {
