@@ -125,26 +125,6 @@ TransitionMatrix TransitionMatrixBuilder::Draft::matrix() {
           .distinct_links = distinct_links};
 }
 
-TransitionMatrix TransitionMatrixBuilder::build(int threads) {
-  return std::get<TransitionMatrix>(build_for({.layout = CpuLayout::plain, .sizes = {}}, threads));
-}
-
-std::variant<TransitionMatrix, BlockedMatrix> TransitionMatrixBuilder::build_for(
-    const LayoutWish& wish, int threads) {
-  threads = thread_count(threads);
-  return with_constants(
-      wide(), shape_.weighted,
-      [&](auto wide, auto weighted) -> std::variant<TransitionMatrix, BlockedMatrix> {
-        Draft draft;
-        BinsOfTargets bins = distribute<wide, weighted>(threads, draft);
-        if (!weighted && choose(bins, wish, threads) == CpuLayout::blocked) {
-          return lay_out(bins, wish, threads, draft);
-        }
-        sort_all_rows<weighted>(bins, threads, draft);
-        return draft.matrix();
-      });
-}
-
 /// The second distribution.
 template <bool wide, bool weighted>
 TransitionMatrixBuilder::BinsOfTargets TransitionMatrixBuilder::distribute(int threads,
@@ -262,6 +242,26 @@ void TransitionMatrixBuilder::sort_all_rows(BinsOfTargets& bins, int threads, Dr
     in_links.row_offsets[n] = matrix.distinct_links;
   }
   arena_.reset();
+}
+
+TransitionMatrix TransitionMatrixBuilder::build(int threads) {
+  return std::get<TransitionMatrix>(build_for({.layout = CpuLayout::plain, .sizes = {}}, threads));
+}
+
+std::variant<TransitionMatrix, BlockedMatrix> TransitionMatrixBuilder::build_for(
+    const LayoutWish& wish, int threads) {
+  threads = thread_count(threads);
+  return with_constants(
+      wide(), shape_.weighted,
+      [&](auto wide, auto weighted) -> std::variant<TransitionMatrix, BlockedMatrix> {
+        Draft draft;
+        BinsOfTargets bins = distribute<wide, weighted>(threads, draft);
+        if (!weighted && choose(bins, wish, threads) == CpuLayout::blocked) {
+          return lay_out(bins, wish, threads, draft);
+        }
+        sort_all_rows<weighted>(bins, threads, draft);
+        return draft.matrix();
+      });
 }
 
 }  // namespace pagerank
