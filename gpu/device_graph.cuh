@@ -113,6 +113,8 @@ class DeviceGraph {
     } else {
       for (std::size_t s = 0; s < arrivals_->stretches(); ++s) {
         arrivals_->wait(s);
+        // What is left when all are there would run beside the first iterations.
+        if (hold_ != nullptr && arrivals_->complete()) hold_->pass();
         use(links, arrivals_->begin(s), arrivals_->end(s));
       }
     }
@@ -123,7 +125,8 @@ class DeviceGraph {
   /// Whether links are, or were, on their way when the constructor returned.
   [[nodiscard]] bool links_arrive() const { return arrivals_ != nullptr; }
 
-  /// Whoever calls as_links_arrive() from now on waits there at its end. Null: nobody.
+  /// Whoever calls as_links_arrive() from now on waits there as soon as all links have arrived, at
+  /// its end at the latest. Null: nobody.
   void hold_at_arrival(HoldPoint* point) { hold_ = point; }
 
   /// Looks at the matrix wherever it is cheap: for the links of one that is uploaded, on the host,

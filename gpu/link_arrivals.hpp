@@ -41,6 +41,12 @@ class LinkArrivals {
     changed_.notify_all();
   }
 
+  /// Whether none is missing any more.
+  [[nodiscard]] bool complete() const {
+    const std::scoped_lock lock(mutex_);
+    return std::ranges::all_of(missing_, [](EdgeIndex links) { return links == 0; });
+  }
+
   void wait_for_all() const {
     for (std::size_t s = 0; s < stretches(); ++s) wait(s);
   }

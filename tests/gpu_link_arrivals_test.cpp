@@ -46,8 +46,10 @@ TEST_CASE("a stretch has arrived when its last link has, in whatever order they 
   arrivals.arrived(1, 150);
   CHECK(is_over(second));
   CHECK_FALSE(is_over(first));
+  CHECK_FALSE(arrivals.complete());
   arrivals.arrived(0, 1);
   CHECK(is_over(first));
+  CHECK(arrivals.complete());
   arrivals.wait(2);
 }
 
