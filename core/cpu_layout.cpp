@@ -2,11 +2,41 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 namespace pagerank {
 namespace {
+
+/// Counts different numbers among at most LinkSample::length.
+class DistinctNumbers {
+ public:
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+  void clear() {
+    std::ranges::fill(slots_, nothing);
+    count_ = 0;
+  }
+  /// Of less than 2^32 - 1.
+  void add(std::uint32_t number) {
+    constexpr std::uint32_t golden_ratio = 0x9e3779b9;  // Knuth, TAOCP 6.4: multiplicative hashing
+    for (std::size_t at = (number * golden_ratio) >> (32 - bits);; at = (at + 1) % slots_.size()) {
+      if (slots_[at] == number) return;
+      if (slots_[at] != nothing) continue;
+      slots_[at] = number;
+      ++count_;
+      return;
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
+  static constexpr unsigned bits = std::bit_width(2 * LinkSample::length - 1);
+  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(std::size_t{1} << bits, nothing);
+  std::size_t count_ = 0;
+};
 
 /// What stretches of neighbouring links look like.
 struct Shape {
@@ -17,18 +47,17 @@ struct Shape {
 Shape shape_of(const LinkSample& sample, std::size_t value_bytes, std::uint32_t window_nodes) {
   constexpr std::size_t line_bytes = 64, seen = LinkSample::stretches * LinkSample::length;
   std::size_t lines = 0, runs = 0;
-  std::vector<std::uint64_t> touched(LinkSample::length);
+  DistinctNumbers touched;
   for (std::size_t s = 0; s < LinkSample::stretches; ++s) {
     std::uint64_t window = ~std::uint64_t{0};
+    touched.clear();
     for (std::size_t i = 0; i < LinkSample::length; ++i) {
       const auto [column, begins_row] = sample.link(s, i);
       const std::uint64_t last = std::exchange(window, column / window_nodes);
       runs += begins_row || window != last ? 1 : 0;
-      touched[i] = column * value_bytes / line_bytes;
+      touched.add(static_cast<std::uint32_t>(column * value_bytes / line_bytes));
     }
-    std::sort(touched.begin(), touched.end());
-    lines +=
-        static_cast<std::size_t>(std::unique(touched.begin(), touched.end()) - touched.begin());
+    lines += touched.count();
   }
   return {static_cast<double>(lines) / seen, static_cast<double>(runs) / seen};
 }
