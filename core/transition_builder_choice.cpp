@@ -54,7 +54,7 @@ void TransitionMatrixBuilder::sample_bin(const BinsOfTargets& bins, std::size_t 
 }
 
 /// The layout that suits the matrix. Not the blocked one if links of some row blocks might be too
-/// many for 32 bits.
+/// many for 32 bits, where those of long rows count twice.
 CpuLayout TransitionMatrixBuilder::choose(const BinsOfTargets& bins, const LayoutWish& wish,
                                           int threads) const {
   if (wish.layout == CpuLayout::plain || shape_.node_count == 0) return CpuLayout::plain;
@@ -64,7 +64,7 @@ CpuLayout TransitionMatrixBuilder::choose(const BinsOfTargets& bins, const Layou
   }
   // Of row blocks that have too many links and are not halved.
   const std::size_t bins_at_once = 2 * std::size_t{wish.sizes.least_rows} / bin_nodes() + 1;
-  if (largest >> 32 != 0 || largest * bins_at_once >> 32 != 0) return CpuLayout::plain;
+  if (largest >> 31 != 0 || largest * bins_at_once >> 31 != 0) return CpuLayout::plain;
   return choose_layout(shape_.node_count, bins.links(), wish, [&] {
     LinkSample sample;
     parallel_for(bin_count(), threads, [&](std::size_t bin) { sample_bin(bins, bin, sample); });
