@@ -51,14 +51,15 @@ const char* name_in(const Table& table, Enum value) {
   return "?";
 }
 
+/// `others`: names that are not in the table, for the message.
 template <class Table>
-auto value_in(const Table& table, const std::string& option, const std::string& name) {
-  std::string expected;
+auto value_in(const Table& table, const std::string& option, const std::string& name,
+              std::string others = {}) {
   for (const auto& row : table) {
     if (name == row.name) return row.value;
-    expected += (expected.empty() ? "" : ", ") + std::string(row.name);
+    others += (others.empty() ? "" : ", ") + std::string(row.name);
   }
-  throw UsageError(option + ": there is no '" + name + "', expected one of " + expected);
+  throw UsageError(option + ": there is no '" + name + "', expected one of " + others);
 }
 
 po::options_description visible_options() {
@@ -149,7 +150,7 @@ Options::Action action_of(const po::variables_map& given) {
 void read_model(const po::variables_map& given, Options& options) {
   if (text_of(given, "input-format") != "auto") {
     options.input_format =
-        value_in(input_formats, "--input-format", text_of(given, "input-format"));
+        value_in(input_formats, "--input-format", text_of(given, "input-format"), "auto");
   }
   options.assignment = given["assignment"].as<bool>();
   options.source = value_in(sources, "--source", text_of(given, "source"));
@@ -192,7 +193,7 @@ void read_solver(const po::variables_map& given, Options& options) {
   }
   options.threads = static_cast<int>(whole_number(given, "threads", 0, 4096));
   if (text_of(given, "precision") != "auto") {
-    options.precision = value_in(precisions, "--precision", text_of(given, "precision"));
+    options.precision = value_in(precisions, "--precision", text_of(given, "precision"), "auto");
   }
   // Rounding alone can keep the certificate of a float iteration at a few 1e-6.
   options.tolerance = options.precision == Precision::float32 ? 1e-5 : 1e-8;

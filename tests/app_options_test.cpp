@@ -143,10 +143,10 @@ TEST_CASE("options that make no sense are refused, saying which") {
   check_refused({"g.mtx", "--tolerance", "0"}, "--tolerance");
   check_refused({"g.mtx", "--tolerance", "inf"}, "--tolerance");
   check_refused({"g.mtx", "--source", "diagonal"}, "expected one of row, column");
-  check_refused({"g.mtx", "--input-format", "csv"}, "expected one of mtx, edges");
+  check_refused({"g.mtx", "--input-format", "csv"}, "expected one of auto, mtx, edges");
   check_refused({"g.mtx", "--dangling", "ignore"}, "expected one of teleport, error");
   check_refused({"g.mtx", "--engine", "tpu"}, "expected one of auto, gpu, cpu");
-  check_refused({"g.mtx", "--precision", "half"}, "expected one of double, mixed, float");
+  check_refused({"g.mtx", "--precision", "half"}, "expected one of auto, double, mixed, float");
   check_refused({"g.mtx", "--engine", "cpu", "--kernel", "scalar"}, "--kernel");
   check_refused({"g.mtx", "--max-iterations", "0"}, "--max-iterations");
   check_refused({"g.mtx", "--max-iterations", "4294967296"}, "--max-iterations");
