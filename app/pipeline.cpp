@@ -214,13 +214,21 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
   ProgressDisplay progress(shows_progress(options));
   io::Report report = begin_report(options, path);
   LoadedGraph graph;
-  const ChosenEngine chosen = load_and_prepare(options, path, clock, progress, report, graph);
+  ChosenEngine chosen = load_and_prepare(options, path, clock, progress, report, graph);
   const Solution solution = solve(options, chosen, graph, clock, progress, report);
 
   const std::string output = options.output_path(path);
   const bool rank_all = !output.empty() && io::is_ranked(options.output_format());
-  const std::vector<NodeId> order =
-      rank_nodes(solution.scores, rank_all ? solution.scores.size() : options.top, options.threads);
+  const std::size_t depth =
+      rank_all ? solution.scores.size() : std::min(options.top, solution.scores.size());
+  constexpr std::size_t many = 1 << 16;
+  if (depth > many) {  // ranking takes memory, too: that of what is done with
+    chosen.engine.reset();
+    graph.matrix = {};
+    graph.blocked_matrix.reset();
+    graph.device_matrix.reset();
+  }
+  const std::vector<NodeId> order = rank_nodes(solution.scores, depth, options.threads);
   report.certified_depth =
       certified_depth(solution.scores, solution.error_bound, options.threads, graph.more_unlinked);
   report.seconds.rank = clock.lap();

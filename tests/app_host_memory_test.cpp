@@ -22,10 +22,11 @@ constexpr std::uint64_t label_buffers = 8 << 20;
 
 /// Bytes of resident memory at the peak of a run. "-" is what lies in `input`.
 std::uint64_t peak_of(const std::string& graph, const std::string& input = "/dev/null",
-                      int threads = 1) {
-  const RunResult run = run_program_on(
-      "pagerank", {graph, "--engine", "cpu", "--top", "0", "--threads", std::to_string(threads)},
-      input);
+                      int threads = 1, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {
+      graph, "--engine", "cpu", "--top", "0", "--threads", std::to_string(threads)};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const RunResult run = run_program_on("pagerank", arguments, input);
   CHECK(run.status == 0);
   return run.peak_bytes;
 }
@@ -122,6 +123,21 @@ TEST_CASE("and one of a graph with few links a node, in a layout of its own") {
     CAPTURE(recipe);
     REQUIRE(run_program("pagerank-bench", {"--write", file, recipe}).status == 0);
     const std::uint64_t matrix = bytes_of_matrix(file), peak = peak_of(file);
+    CHECK(peak > program + matrix);
+    CHECK(peak - program <= matrix * 5 / 2 + buffers);
+  }
+}
+
+TEST_CASE("and one that writes the scores of all nodes by rank") {
+  if (!measure_memory) return;
+  const TemporaryDirectory files;
+  const std::string file = (files / "g.mtx").string(), scores = (files / "scores.tsv").string();
+  const std::uint64_t program = peak_without_graph();
+  REQUIRE(run_program("pagerank-bench", {"--write", file, "uniform:21x4"}).status == 0);
+  const std::uint64_t matrix = bytes_of_matrix(file);
+  for (const int threads : {1, 2}) {
+    CAPTURE(threads);
+    const std::uint64_t peak = peak_of(file, "/dev/null", threads, {"--output", scores});
     CHECK(peak > program + matrix);
     CHECK(peak - program <= matrix * 5 / 2 + buffers);
   }
