@@ -84,6 +84,7 @@ Json row_fields(const BenchmarkTable& table, const BenchmarkRow& row) {
           {"bytes_per_second", measured(bytes_per_second(row))},
           {"flops", measured(row.flops)},
           {"share_of_ceiling", measured(table.share_of_ceiling(row))},
+          {"ratio_to_floor", measured(table.ratio_to_floor(row))},
           {"ratio_to_baseline", measured(table.ratio_to_baseline(row))},
           {"max_difference", measured(row.max_difference)},
           {"prepare_seconds", measured(row.prepare_seconds)},
@@ -113,6 +114,7 @@ constexpr std::string_view csv_columns[] = {"benchmark",
                                             "bytes",
                                             "bytes_per_second",
                                             "share_of_ceiling",
+                                            "ratio_to_floor",
                                             "ratio_to_baseline",
                                             "max_difference",
                                             "prepare_seconds",
@@ -256,6 +258,8 @@ std::vector<Column> number_columns(const BenchmarkTable& table) {
     columns.insert(
         columns.end(),
         {{"B/link", [](const Table& t, const Row& row) { return bytes_a_link(t, row.bytes); }},
+         {"vs floor",
+          [](const Table& t, const Row& row) { return ratio_text(t.ratio_to_floor(row)); }},
          {"prepare ms",
           [](const Table&, const Row& row) { return scaled(row.prepare_seconds, 1e3); }},
          {"iterations",
@@ -324,6 +328,16 @@ std::optional<double> BenchmarkTable::share_of_ceiling(const BenchmarkRow& row) 
   const std::optional<double> rate = io::bytes_per_second(row);
   const double ceiling = row.on_host ? row.ceiling_bytes_per_second : copy_bytes_per_second;
   return rate && ceiling > 0 ? if_finite(*rate / ceiling) : std::nullopt;
+}
+
+std::optional<double> BenchmarkTable::ratio_to_floor(const BenchmarkRow& row) const {
+  if (benchmark != "solve") return std::nullopt;
+  constexpr double link_bytes = 4, node_bytes = 12;
+  const double bytes = static_cast<double>(links) * link_bytes +
+                       (row.on_host ? 0 : static_cast<double>(nodes) * node_bytes);
+  const double ceiling = row.on_host ? row.ceiling_bytes_per_second : copy_bytes_per_second;
+  const std::optional<double> median = median_of(row);
+  return median && ceiling > 0 ? if_finite(*median * ceiling / bytes) : std::nullopt;
 }
 
 void write_benchmark_text(std::ostream& out, const BenchmarkTable& table) {

@@ -78,6 +78,10 @@ struct BenchmarkTable {
   /// reach; over the bus of bus_bytes_per_second, while text travels.
   [[nodiscard]] std::optional<double> share_of_ceiling(const BenchmarkRow& row) const;
 
+  /// Of solve: how many times as long an iteration takes as the least that it could move, at
+  /// the rate of its ceiling: on the host 4 bytes a link, on a device 12 a node as well.
+  [[nodiscard]] std::optional<double> ratio_to_floor(const BenchmarkRow& row) const;
+
   [[nodiscard]] double elements_per_second(const BenchmarkRow& row) const {
     return static_cast<double>(links) / row.median_seconds;
   }

@@ -189,6 +189,10 @@ TEST_CASE("without a GPU pagerank-bench solve measures the CPU engine, and nothi
   CHECK(table.rows.back().bytes == table.links * sizeof(NodeId));
   CHECK(table.rows.back().median_seconds > 0);
   CHECK(*table.share_of_ceiling(table.rows.back()) == 1);
+  CHECK(*table.ratio_to_floor(table.rows.back()) == doctest::Approx(1));
+  CHECK(*table.ratio_to_floor(cpu) ==
+        doctest::Approx(cpu.median_seconds / table.rows.back().median_seconds));
+  CHECK(table.device.starts_with("CPU, 2 threads, no GPU ("));
   CHECK(*table.share_of_ceiling(cpu) ==
         doctest::Approx(cpu.bytes_per_second() / table.rows.back().bytes_per_second()));
   CHECK(cpu.refusal.empty());

@@ -44,6 +44,21 @@ TEST_CASE("the share of the ceiling needs a time and a measured ceiling") {
   CHECK_FALSE(table.share_of_ceiling(table.rows[3]).has_value());
 }
 
+TEST_CASE("an iteration's floor is its links' ids, on a device what nodes move besides") {
+  io::BenchmarkTable table = make_table("solve", {make_row("vector", false, 0.5e-3)});
+  table.links = 1000;
+  table.nodes = 100;
+  table.copy_bytes_per_second = 52e6;  // 4000 and 1200 bytes take 0.1 ms
+  CHECK(*table.ratio_to_floor(table.rows[0]) == doctest::Approx(5));
+  CHECK(text_of(table).find("  5.00x") != std::string::npos);
+  table.rows[0].on_host = true;
+  CHECK_FALSE(table.ratio_to_floor(table.rows[0]).has_value());
+  table.rows[0].ceiling_bytes_per_second = 20e6;
+  CHECK(*table.ratio_to_floor(table.rows[0]) == doctest::Approx(2.5));
+  table.benchmark = "spmv";
+  CHECK_FALSE(table.ratio_to_floor(table.rows[0]).has_value());
+}
+
 TEST_CASE("a refused row shows its refusal and no number") {
   for (const char* benchmark : {"spmv", "solve", "reduce"}) {
     CAPTURE(benchmark);
@@ -56,8 +71,8 @@ TEST_CASE("a refused row shows its refusal and no number") {
     const Json row = json_of({table})["tables"][0]["rows"][1];
     for (const char* column :
          {"median_seconds", "min_seconds", "samples", "links_per_second", "bytes",
-          "bytes_per_second", "share_of_ceiling", "ratio_to_baseline", "max_difference",
-          "prepare_seconds", "iterations", "solve_seconds", "error_bound"}) {
+          "bytes_per_second", "share_of_ceiling", "ratio_to_floor", "ratio_to_baseline",
+          "max_difference", "prepare_seconds", "iterations", "solve_seconds", "error_bound"}) {
       CAPTURE(column);
       CHECK(csv_field(records, 2, column).empty());
       CHECK(row.at(column).is_null());

@@ -32,11 +32,11 @@ TEST_CASE("the text of a solve has the columns of a solve, '-' where a number is
   REQUIRE(lines.size() == 5);
   CHECK(lines[1] == "Some GPU, float, copy 3000 GB/s");
   CHECK(lines[2].ends_with(
-      "vs cuSPARSE  difference  B/link  prepare ms  iterations  solve ms  error bound"));
+      "vs cuSPARSE  difference  B/link  vs floor  prepare ms  iterations  solve ms  error bound"));
   CHECK(lines[3].ends_with(
-      "          -     2.3e-08   4.470       2.000          52     10.40      3.1e-09"));
+      "          -     2.3e-08   4.470     1.88x       2.000          52     10.40      3.1e-09"));
   CHECK(lines[4].ends_with(
-      "          -           -   8.941       2.000           -         -            -"));
+      "          -           -   8.941    94.11x       2.000           -         -            -"));
   CHECK(lines[4].starts_with("vector  yes      10.00   5.000"));
   CHECK(lines[3].size() == lines[2].size());
   CHECK(lines[4].size() == lines[2].size());
@@ -101,13 +101,14 @@ TEST_CASE("csv has the same columns in every line, numbers enough to read back")
   const std::string csv = csv_of({spmv_table(), solve});
   CHECK(csv.starts_with(
       "benchmark,graph,nodes,links,device,precision,kernel,values,median_seconds,min_seconds,"
-      "samples,links_per_second,bytes,bytes_per_second,share_of_ceiling,ratio_to_baseline,"
-      "max_difference,prepare_seconds,loop,iterations,solve_seconds,error_bound,peak_bytes,"
+      "samples,links_per_second,bytes,bytes_per_second,share_of_ceiling,ratio_to_floor,"
+      "ratio_to_baseline,max_difference,prepare_seconds,loop,iterations,solve_seconds,error_bound,"
+      "peak_bytes,"
       "stream_seconds,stream_bytes_per_second,context_seconds,refusal\n"
       "spmv,rmat:22x16,4194304,67108864,Some GPU,float,cusparse,true,5e-04,0.00025,50,"));
   const auto records = csv_records(csv);
   REQUIRE(records.size() == 13);
-  for (const auto& record : records) CHECK(record.size() == 27);
+  for (const auto& record : records) CHECK(record.size() == 28);
   CHECK(csv_field(records, 3, "kernel") == "vector");
   CHECK(csv_field(records, 3, "values") == "false");
   CHECK(csv_field(records, 3, "bytes") == "300000000");
@@ -128,7 +129,7 @@ TEST_CASE("csv quotes what would break its lines") {
         std::string::npos);
   const auto records = csv_records(csv);
   REQUIRE(records.size() == 3);
-  for (const auto& record : records) CHECK(record.size() == 27);
+  for (const auto& record : records) CHECK(record.size() == 28);
   CHECK(csv_field(records, 1, "graph") == table.graph);
   CHECK(csv_field(records, 2, "refusal") == table.rows[1].refusal);
 }
@@ -136,7 +137,7 @@ TEST_CASE("csv quotes what would break its lines") {
 TEST_CASE("csv starts each line with a comma if the benchmark has no name") {
   io::BenchmarkTable table = spmv_table();
   table.benchmark = "";
-  for (const auto& record : csv_records(csv_of({table}))) CHECK(record.size() == 27);
+  for (const auto& record : csv_records(csv_of({table}))) CHECK(record.size() == 28);
 }
 
 TEST_CASE("json has every field, rows within tables") {

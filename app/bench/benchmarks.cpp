@@ -131,6 +131,7 @@ void describe_device(const BenchOptions& options, BenchmarkTable& table) {
     table.fma_flops_per_second = ceilings.fma_flops_per_second;
   } else {
     table.device = "no GPU (" + reason + ")";
+    if (table.benchmark == "solve") table.device = name_of_host(options) + ", " + table.device;
   }
 }
 

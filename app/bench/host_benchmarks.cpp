@@ -156,11 +156,16 @@ std::uint64_t read_memory(std::span<const std::uint64_t> memory, int threads) {
 }
 
 void describe_host(const BenchOptions& options, io::BenchmarkTable& table) {
-  table.device = "CPU, " + std::to_string(thread_count(options.threads)) + " threads";
+  table.device = name_of_host(options);
   table.precision = "double";
 }
 
 }  // namespace
+
+std::string name_of_host(const BenchOptions& options) {
+  const int threads = thread_count(options.threads);
+  return "CPU, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
 
 MemoryReading::MemoryReading(std::uint64_t bytes, int threads)
     : bytes_(bytes),
@@ -171,16 +176,22 @@ MemoryReading::MemoryReading(std::uint64_t bytes, int threads)
 }
 
 void MemoryReading::read() {
-  found_ += read_memory(memory_, threads_);
+  found_ = read_memory(memory_, threads_);
   if (found_ == 0) throw std::logic_error("memory that was filled with ones adds up to 0");
 }
 
 void MemoryReading::sample() {
   using Clock = std::chrono::steady_clock;
+  using namespace std::chrono_literals;
   const Clock::time_point begin = Clock::now();
-  read();
-  const std::chrono::duration<double> elapsed = Clock::now() - begin;
-  seconds_.push_back(elapsed.count() * static_cast<double>(bytes_) /
+  std::chrono::duration<double> elapsed{};
+  int readings = 0;
+  // As what is measured is a mean of many iterations: one reading may fall into what disturbs it.
+  for (; elapsed < 20ms; ++readings) {
+    read();
+    elapsed = Clock::now() - begin;
+  }
+  seconds_.push_back(elapsed.count() / readings * static_cast<double>(bytes_) /
                      static_cast<double>(memory_.size() * sizeof(std::uint64_t)));
 }
 

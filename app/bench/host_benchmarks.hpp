@@ -18,7 +18,7 @@ class MemoryReading {
   MemoryReading(std::uint64_t bytes, int threads);
   /// Reads it once more.
   void read();
-  /// The same, and takes the time.
+  /// The same for 20 ms, and takes the mean time.
   void sample();
   /// A row with the times of all samples so far.
   [[nodiscard]] io::BenchmarkRow row(const std::string& name) const;
@@ -30,6 +30,9 @@ class MemoryReading {
   std::vector<double> seconds_;
   std::uint64_t found_ = 0;
 };
+
+/// "CPU, 2 threads"
+[[nodiscard]] std::string name_of_host(const BenchOptions& options);
 
 /// "load": times the way from a file, in the page cache, to the matrix, in turns with what bounds
 /// it: reading the file's bytes and reading memory with as many threads, and counting the file's
