@@ -9,6 +9,7 @@
 #include "io/matrix_market_reader.hpp"
 #include "tests/simple_reader.hpp"
 #include "tests/support.hpp"
+#include "tests/text_ranks.hpp"
 
 /// A reader against the simple one: the same graph, bit for bit, or the same message.
 namespace pagerank::tests {
@@ -65,6 +66,16 @@ class BothReaders {
     CAPTURE(expected_.error);
     CAPTURE(outcome.error);
     FAIL_CHECK("the readers differ");
+  }
+
+  /// The same of the ranks, by the way that the program takes.
+  void check_ranks(const io::ReadOptions& options) {
+    if (ranks_agree(plain_.string(), options, expected_)) return;
+    CAPTURE(text_.substr(0, 2000));
+    CAPTURE(options.threads);
+    CAPTURE(options.block_bytes);
+    CAPTURE(expected_.error);
+    FAIL_CHECK("the ranks differ");
   }
 
   [[nodiscard]] bool refused() const { return !expected_.error.empty(); }

@@ -10,6 +10,7 @@
 #include "tests/emulated_parser.hpp"
 #include "tests/fuzz_support.hpp"
 #include "tests/simple_reader.hpp"
+#include "tests/text_ranks.hpp"
 
 namespace {
 
@@ -62,6 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(same(found, expected), "the readers differ", expected.error, found.error);
   const auto emulated = outcome_of([&] { return emulated_read(path, options); });
   require(same(emulated, expected), "the GPU's reader differs", expected.error, emulated.error);
+  require(ranks_agree(path, options, expected), "the ranks differ", expected.error, "");
   if (expected.error.empty()) compare_matrices(path, options, expected.graph.edges);
   return 0;
 }

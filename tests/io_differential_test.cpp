@@ -77,6 +77,25 @@ TEST_CASE_TEMPLATE("both readers agree on every conformance file, for all block 
   }
 }
 
+TEST_CASE_TEMPLATE("the program ranks what the simple reader reads, or says the same", Readers,
+                   MatrixMarketReaders, EdgeListReaders) {
+  Random random(22);
+  int refused = 0, read = 0;
+  for (const std::string& text : texts_of(Readers::corpus)) {
+    for (int round = 0; round < 16; ++round) {
+      BothReaders<Readers> readers(round == 0 ? text : mutate(text, random));
+      ++(readers.refused() ? refused : read);
+      for (const std::size_t block_bytes : {block_sizes[0], block_sizes[2], block_sizes.back()}) {
+        for (const int threads : {1, 3}) {
+          readers.check_ranks({.threads = threads, .block_bytes = block_bytes});
+        }
+      }
+    }
+  }
+  CHECK(refused > 100);
+  CHECK(read > 50);
+}
+
 TEST_CASE_TEMPLATE("both readers agree on mutations of the conformance files", Readers,
                    MatrixMarketReaders, EmulatedReaders, EdgeListReaders, EmulatedEdgeListReaders) {
   Random random(20);
