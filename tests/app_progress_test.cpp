@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -227,6 +228,28 @@ TEST_CASE("no half-written file is left by who was stopped") {
   while (fs::is_empty(files.path()) && !program.has_ended()) std::this_thread::sleep_for(1ms);
   CHECK(program.stop(SIGTERM) == 143);
   CHECK(fs::is_empty(files.path()));
+}
+
+TEST_CASE("who is stopped while it writes scores leaves those that were there before") {
+  const TemporaryDirectory files, results;
+  const std::string graph = (files / "few.mtx").string();
+  write_file(graph,
+             "%%MatrixMarket matrix coordinate pattern general\n"
+             "400000000 400000000 1\n1 2\n");  // so many lines to write
+  const fs::path scores = results / "scores.tsv";
+  write_file(scores, "before\n");
+  RunningProgram program("pagerank", {graph, "--engine", "cpu", "--quiet", "--top", "0", "--output",
+                                      scores.string(), "--report", (results / "r.json").string()});
+  const auto file_count = [&] {
+    return std::distance(fs::directory_iterator(results.path()), fs::directory_iterator());
+  };
+  while (file_count() == 1 && !program.has_ended()) std::this_thread::sleep_for(1ms);
+  REQUIRE(file_count() == 2);  // it has not ended: no signal for anybody else
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(program.stop(SIGINT) == 130);
+  CHECK(seconds_since(begin) < 1);
+  CHECK(file_count() == 1);
+  CHECK(read_file(scores) == "before\n");
 }
 
 TEST_CASE("a signal stops the program while it waits for the reader of a pipe") {
