@@ -105,17 +105,20 @@ RunResult run_program_on(const std::string& program_name, const std::vector<std:
   std::vector<const char*> argv = {program.c_str()};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   argv.push_back(nullptr);
+  // Named here: what allocates between fork and exec may wait for ever for a thread of before, if
+  // that was allocating.
+  const std::string out = (files / "out").string(), err = (files / "err").string();
 
   const auto begin = std::chrono::steady_clock::now();
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("fork failed");
   if (child == 0) {
-    const auto redirect = [](const fs::path& path, int flags, int to) {
-      dup2(open(path.c_str(), flags, 0600), to);
+    const auto redirect = [](const char* path, int flags, int to) {
+      dup2(open(path, flags, 0600), to);
     };
-    redirect(input, O_RDONLY, STDIN_FILENO);
-    redirect(files / "out", O_WRONLY | O_CREAT, STDOUT_FILENO);
-    redirect(files / "err", O_WRONLY | O_CREAT, STDERR_FILENO);
+    redirect(input.c_str(), O_RDONLY, STDIN_FILENO);
+    redirect(out.c_str(), O_WRONLY | O_CREAT, STDOUT_FILENO);
+    redirect(err.c_str(), O_WRONLY | O_CREAT, STDERR_FILENO);
     execv(program.c_str(), const_cast<char* const*>(argv.data()));
     _exit(127);
   }
@@ -126,8 +129,8 @@ RunResult run_program_on(const std::string& program_name, const std::vector<std:
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-          read_file(files / "out"), read_file(files / "err"), elapsed.count(), peak};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out),
+          read_file(err), elapsed.count(), peak};
 }
 
 std::string tested_engines() {
