@@ -388,8 +388,11 @@ CpuLayout CpuEngine::layout() const {
 }
 
 std::string CpuEngine::device() const {
-  return "CPU, " + std::to_string(impl_->threads()) +
-         (impl_->threads() == 1 ? " thread" : " threads");
+  return cpu_device(impl_->threads());
+}
+
+std::string cpu_device(int threads) {
+  return "CPU, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
 }
 
 }  // namespace pagerank

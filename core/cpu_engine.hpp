@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "core/blocked_matrix.hpp"
 #include "core/cpu_layout.hpp"
@@ -24,6 +25,9 @@ struct CpuEngineOptions {
     return {layout, expected_iterations, precision != Precision::float64, sizes.blocked};
   }
 };
+
+/// What computes with so many threads, for people: "CPU, 8 threads".
+[[nodiscard]] std::string cpu_device(int threads);
 
 /// Power iteration on the CPU's cores. Scores, iterations and bounds are the same bits for any
 /// number of threads.

@@ -33,7 +33,7 @@ std::size_t count_repeats(const std::uint16_t* sources, std::uint32_t length, st
 /// Lays out the row blocks of some bins of targets, all of each. The blocks' links of one window
 /// after the other are counted by row and then put in their places in a buffer, which a core's
 /// cache holds; nothing but the layout is written to memory. One for each thread. For fewer than
-/// 2^32 links of blocks.
+/// 2^31 links of blocks: those of long rows lie twice in the buffer.
 class TransitionMatrixBuilder::RowBlockSorter {
  public:
   RowBlockSorter(const TransitionMatrixBuilder& builder, Second& second, BlockedLayoutDraft& draft,

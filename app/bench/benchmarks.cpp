@@ -9,7 +9,9 @@
 #include "app/bench/host_benchmarks.hpp"
 #include "app/bench/solve_benchmark.hpp"
 #include "core/compensated_sum.hpp"
+#include "core/cpu_engine.hpp"
 #include "core/multiply.hpp"
+#include "core/parallel.hpp"
 #include "core/transition_matrix.hpp"
 #include "gpu/benchmark.hpp"
 
@@ -131,7 +133,8 @@ void describe_device(const BenchOptions& options, BenchmarkTable& table) {
     table.fma_flops_per_second = ceilings.fma_flops_per_second;
   } else {
     table.device = "no GPU (" + reason + ")";
-    if (table.benchmark == "solve") table.device = name_of_host(options) + ", " + table.device;
+    if (table.benchmark == "solve")
+      table.device = cpu_device(thread_count(options.threads)) + ", " + table.device;
   }
 }
 

@@ -20,6 +20,7 @@
 #include "app/bench/device_load.hpp"
 #include "app/options.hpp"
 #include "core/blocked_matrix.hpp"
+#include "core/cpu_engine.hpp"
 #include "core/cpu_layout.hpp"
 #include "core/huge_pages.hpp"
 #include "core/parallel.hpp"
@@ -156,16 +157,11 @@ std::uint64_t read_memory(std::span<const std::uint64_t> memory, int threads) {
 }
 
 void describe_host(const BenchOptions& options, io::BenchmarkTable& table) {
-  table.device = name_of_host(options);
+  table.device = cpu_device(thread_count(options.threads));
   table.precision = "double";
 }
 
 }  // namespace
-
-std::string name_of_host(const BenchOptions& options) {
-  const int threads = thread_count(options.threads);
-  return "CPU, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
-}
 
 MemoryReading::MemoryReading(std::uint64_t bytes, int threads)
     : bytes_(bytes),

@@ -31,9 +31,6 @@ class MemoryReading {
   std::uint64_t found_ = 0;
 };
 
-/// "CPU, 2 threads"
-[[nodiscard]] std::string name_of_host(const BenchOptions& options);
-
 /// "load": times the way from a file, in the page cache, to the matrix, in turns with what bounds
 /// it: reading the file's bytes and reading memory with as many threads, and counting the file's
 /// lines with one. Also to the CPU engine's layout, if that lays the links out. Of a compressed
