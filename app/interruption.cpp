@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "app/exit_status.hpp"
 #include "io/atomic_file.hpp"
+#include "io/mapped_file.hpp"
 
 namespace pagerank::app {
 namespace {
@@ -19,6 +21,10 @@ int mapped_file_was_cut_off() {
   return SIGRTMIN;
 }
 
+/// Where somebody met the end of what is left of one.
+std::atomic<void*> place_cut_off = nullptr;
+static_assert(std::atomic<void*>::is_always_lock_free);
+
 /// Who touches a page that its mapped file no longer has cannot go on; nor may a handler do all
 /// that there is to do before the end. So the thread that waits for signals is told.
 void on_bus_error(int number, siginfo_t* info, void*) {
@@ -26,6 +32,7 @@ void on_bus_error(int number, siginfo_t* info, void*) {
     std::signal(number, SIG_DFL);
     return;  // and meets it again
   }
+  place_cut_off = info->si_addr;
   kill(getpid(), mapped_file_was_cut_off());
   for (;;) pause();
 }
@@ -37,15 +44,19 @@ void say(const std::string& message) {
   }
 }
 
+std::string say_what_was_cut_off() {
+  const std::string path = io::path_of_mapped_file(place_cut_off);
+  return (path.empty() ? "a graph cache" : path + ": the graph cache") +
+         " was cut off, or its disk failed, while it was in use";
+}
+
 void wait_and_stop(sigset_t signals, const char* program) {
   int number = 0;
   if (sigwait(&signals, &number) != 0) return;
   io::remove_unfinished_files();
   const bool cut_off = number == mapped_file_was_cut_off();
   say(std::string(isatty(STDERR_FILENO) != 0 ? "\r\x1b[K" : "") + program + ": error: " +
-      (cut_off ? "a graph cache was cut off, or its disk failed, while it was in use"
-               : std::string("stopped by ") + strsignal(number)) +
-      "\n");
+      (cut_off ? say_what_was_cut_off() : std::string("stopped by ") + strsignal(number)) + "\n");
   _exit(cut_off ? static_cast<int>(ExitStatus::bad_input) : 128 + number);
 }
 

@@ -6,11 +6,32 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
 
 #include "io/input_error.hpp"
 
 namespace pagerank::io {
+namespace {
+
+/// The files that are mapped, by where they begin.
+struct Mappings {
+  struct File {
+    std::size_t bytes;
+    std::string path;
+  };
+  std::timed_mutex mutex;
+  std::map<const std::byte*, File, std::less<>> files;
+};
+Mappings& mappings() {
+  static Mappings all;
+  return all;
+}
+
+}  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
   // Without O_NONBLOCK a pipe would wait for its writer before it could be refused.
@@ -32,10 +53,26 @@ MappedFile::MappedFile(const std::string& path) {
   close(descriptor);
   if (error != 0) throw InputError(path + ": " + std::strerror(error));
   if (!regular) throw InputError(path + ": not a regular file");
+  if (bytes_.empty()) return;
+  const std::lock_guard lock(mappings().mutex);
+  mappings().files.insert_or_assign(bytes_.data(), Mappings::File{bytes_.size(), path});
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (bytes_.empty()) return;
+  const std::lock_guard lock(mappings().mutex);
+  mappings().files.erase(bytes_.data());
+  munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+std::string path_of_mapped_file(const void* place) {
+  const std::unique_lock lock(mappings().mutex, std::chrono::milliseconds(100));
+  if (!lock.owns_lock()) return {};
+  const auto* const at = static_cast<const std::byte*>(place);
+  auto file = mappings().files.upper_bound(at);
+  if (file == mappings().files.begin()) return {};
+  --file;
+  return std::less<>()(at, file->first + file->second.bytes) ? file->second.path : std::string();
 }
 
 }  // namespace pagerank::io

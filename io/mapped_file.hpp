@@ -9,7 +9,7 @@ namespace pagerank::io {
 /// The bytes of a regular file, mapped into memory, read only. The system may bring in a page only
 /// when it is touched: the file must not be written to or cut off while it is mapped (one that is
 /// replaced by renaming another stays as it was). Touching what was cut off raises SIGBUS, which
-/// ends a program that has no handler; pagerank's says so (app/interruption.hpp).
+/// ends a program that has no handler; pagerank's says which file it is (app/interruption.hpp).
 class MappedFile {
  public:
   /// Throws InputError if the file cannot be opened or is not a regular one.
@@ -23,5 +23,9 @@ class MappedFile {
  private:
   std::span<const std::byte> bytes_;
 };
+
+/// The path of the file that is mapped there; empty if none is, or if that is not known soon (it
+/// waits for other threads that map files, but not long). Not for signal handlers.
+[[nodiscard]] std::string path_of_mapped_file(const void* place);
 
 }  // namespace pagerank::io

@@ -218,7 +218,7 @@ TEST_CASE("a graph cache that is cut off while it is in use is bad input") {
   }
   fs::resize_file(cache, 4096);
   CHECK(program.status() == 3);
-  CHECK(has(read_file(log), "pagerank: error: a graph cache was cut off"));
+  CHECK(has(read_file(log), "pagerank: error: " + cache + ": the graph cache was cut off"));
 }
 
 TEST_CASE("no half-written file is left by who was stopped") {
@@ -250,6 +250,22 @@ TEST_CASE("who is stopped while it writes scores leaves those that were there be
   CHECK(seconds_since(begin) < 1);
   CHECK(file_count() == 1);
   CHECK(read_file(scores) == "before\n");
+}
+
+TEST_CASE("who is stopped while it writes a cache leaves the one that was there before") {
+  const TemporaryDirectory files;
+  const fs::path graph = files / "g.mtx", cache = files / "g.mtx.prgraph";
+  write_file(cache, "before\n");  // (not a cache, which is why there will be another)
+  REQUIRE(run_program("pagerank-bench", {"--write", graph.string(), "uniform:19x16"}).status == 0);
+  RunningProgram program("pagerank", {graph.string(), "--engine", "cpu", "--quiet", "--cache"});
+  const auto file_count = [&] {
+    return std::distance(fs::directory_iterator(files.path()), fs::directory_iterator());
+  };
+  while (file_count() == 2 && !program.has_ended()) std::this_thread::sleep_for(1ms);
+  REQUIRE(file_count() == 3);  // it has not ended: no signal for anybody else
+  CHECK(program.stop(SIGTERM) == 143);
+  CHECK(file_count() == 2);
+  CHECK(read_file(cache) == "before\n");
 }
 
 TEST_CASE("a signal stops the program while it waits for the reader of a pipe") {
