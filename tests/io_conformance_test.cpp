@@ -77,6 +77,9 @@ const std::vector<Verdict> verdicts = {
      2},
     {"special/lagraph_full_noheader.mtx", ParseFault::bad_banner, 1},
     {"special/lagraph_mangled_int8.mtx", ParseFault::negative_weight, 8},
+    {"special/lagraph_mangled_int16.mtx", ParseFault::negative_weight, 8},
+    {"special/lagraph_mangled_uint8.mtx", read, 0, 12},
+    {"special/lagraph_mangled_uint16.mtx", read, 0, 12},
     {"special/lagraph_mangled15.mtx", ParseFault::array_format, 1},
 
     {"permissive/fmm_permissive_banner_leading_spaces_eye3.mtx", read, 0, 3},
