@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/cpu_engine.hpp"
@@ -100,7 +102,7 @@ void check(bool holds, const char* what) {
 }
 
 /// 16 links from one node, or to it, again and again.
-TransitionMatrix build_star(bool outwards) {
+std::variant<TransitionMatrix, BlockedMatrix> build_star(bool outwards, CpuLayout layout) {
   const std::vector<NodeId> hub(piece_links, 0);
   std::vector<NodeId> leaf(piece_links);
   for (std::size_t e = 0; e < piece_links; ++e) leaf[e] = static_cast<NodeId>(e % leaves) * step;
@@ -111,11 +113,29 @@ TransitionMatrix build_star(bool outwards) {
     builder.add(p, outwards ? hub : leaf, outwards ? leaf : hub, {});
   }
   check(builder.link_count() == links, "links are counted in 64 bits");
-  return builder.build();
+  return builder.build_for({.layout = layout, .narrow = false});
 }
 
-void check_star_outwards() {
-  const TransitionMatrix matrix = build_star(true);
+std::vector<double> scores_of_star_outwards() {
+  EdgeList once;
+  once.node_count = nodes;
+  for (NodeId leaf = 0; leaf < leaves; ++leaf) once.add_entry(SourceIndex::row, 0, leaf * step);
+  return reference_pagerank(once);
+}
+
+void check_scores(CpuEngine& engine, const std::vector<double>& expected, const char* what) {
+  const Solution solution = engine.solve({}, {.tolerance = 1e-6});
+  double distance = 0;
+  for (std::size_t node = 0; node < nodes; ++node) {
+    distance += std::abs(solution.scores[node] - expected[node]);
+  }
+  std::printf("L1 distance %.3g, error bound %.3g, %u iterations\n", distance, solution.error_bound,
+              solution.iterations);
+  check(solution.converged && distance <= solution.error_bound + 1e-14, what);
+}
+
+void check_star_outwards(const std::vector<double>& expected) {
+  const auto matrix = std::get<TransitionMatrix>(build_star(true, CpuLayout::plain));
   bool offsets = true;
   for (std::size_t row = 0; row <= nodes; ++row) {
     const EdgeIndex before = (row + step - 1) / step;  // leaves
@@ -130,27 +150,42 @@ void check_star_outwards() {
   check(matrix.inverse_out_weight[0] == 1 / static_cast<double>(links), "1 / out-degree");
   check(matrix.dangling.size() == nodes - 1, "dangling nodes");
 
-  EdgeList once;
-  once.node_count = nodes;
-  for (NodeId leaf = 0; leaf < leaves; ++leaf) once.add_entry(SourceIndex::row, 0, leaf * step);
-  const std::vector<double> expected = reference_pagerank(once);
   for (const CpuLayout layout : {CpuLayout::plain, CpuLayout::blocked}) {
     CpuEngine engine(matrix, {.layout = layout});
-    const Solution solution = engine.solve({}, {.tolerance = 1e-6});
-    double distance = 0;
-    for (std::size_t node = 0; node < nodes; ++node) {
-      distance += std::abs(solution.scores[node] - expected[node]);
-    }
-    std::printf("L1 distance %.3g, error bound %.3g, %u iterations\n", distance,
-                solution.error_bound, solution.iterations);
-    check(solution.converged && distance <= solution.error_bound + 1e-14,
-          layout == CpuLayout::plain ? "scores of the CPU engine are those of a star of 16 links"
-                                     : "and in the blocked layout");
+    check_scores(engine, expected,
+                 layout == CpuLayout::plain
+                     ? "scores of the CPU engine are those of a star of 16 links"
+                     : "and in the blocked layout");
   }
 }
 
+/// Its links, sorted right into row blocks.
+void check_laid_out_star_outwards(const std::vector<double>& expected) {
+  auto matrix = std::get<BlockedMatrix>(build_star(true, CpuLayout::blocked));
+  const BlockedLayout& layout = matrix.in_links;
+  check(matrix.link_count() == links, "as many links in row blocks");
+  check(std::all_of(layout.sources.begin(), layout.sources.end(),
+                    [](std::uint16_t source) { return source == 0; }),
+        "all of them from the hub");
+  constexpr EdgeIndex runs = links / BlockedLayout::longest_run;
+  static_assert(links % (leaves * BlockedLayout::longest_run * BlockedLayout::padded_to) == 0);
+  bool offsets = layout.blocks.back().last_run == runs && layout.rows.size() == runs;
+  for (const BlockedLayout::RowBlock& block : layout.blocks) {
+    const EdgeIndex before = (std::size_t{block.begin} + step - 1) / step;  // leaves
+    offsets = offsets && block.first_link == before * (links / leaves) &&
+              block.first_run == before * (runs / leaves);
+  }
+  check(offsets, "row blocks begin where the leaves before have so many links and runs");
+  check(matrix.distinct_links == leaves, "repeated links are known as such there");
+  // Theirs lies in pages of the builder's, which come again where the rows' ids are.
+  matrix.partial_sums = {};
+  CpuEngine engine(std::move(matrix));
+  check_scores(engine, expected, "and links right in row blocks have the same scores");
+}
+
 void check_star_inwards() {
-  const TransitionMatrix matrix = build_star(false);
+  // Too many for one row block: they are not laid out, whatever is wished for.
+  const auto matrix = std::get<TransitionMatrix>(build_star(false, CpuLayout::blocked));
   const auto& offsets = matrix.in_links.row_offsets;
   check(offsets[0] == 0 && std::all_of(offsets.begin() + 1, offsets.end(),
                                        [](EdgeIndex offset) { return offset == links; }),
@@ -168,8 +203,11 @@ void check_star_inwards() {
 }  // namespace pagerank
 
 int main() {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what held is said if it crashes later
   std::printf("%llu links, 2^32 + %llu\n", static_cast<unsigned long long>(pagerank::links),
               static_cast<unsigned long long>(pagerank::links - (std::uint64_t{1} << 32)));
-  pagerank::check_star_outwards();
+  const std::vector<double> expected = pagerank::scores_of_star_outwards();
+  pagerank::check_star_outwards(expected);
+  pagerank::check_laid_out_star_outwards(expected);
   pagerank::check_star_inwards();
 }
