@@ -46,7 +46,7 @@ void say(const std::string& message) {
 
 std::string say_what_was_cut_off() {
   const std::string path = io::path_of_mapped_file(place_cut_off);
-  return (path.empty() ? "a graph cache" : path + ": the graph cache") +
+  return (path.empty() ? "a mapped file" : path + ": the graph cache") +
          " was cut off, or its disk failed, while it was in use";
 }
 

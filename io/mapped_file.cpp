@@ -54,8 +54,13 @@ MappedFile::MappedFile(const std::string& path) {
   if (error != 0) throw InputError(path + ": " + std::strerror(error));
   if (!regular) throw InputError(path + ": not a regular file");
   if (bytes_.empty()) return;
-  const std::lock_guard lock(mappings().mutex);
-  mappings().files.insert_or_assign(bytes_.data(), Mappings::File{bytes_.size(), path});
+  try {
+    const std::lock_guard lock(mappings().mutex);
+    mappings().files.insert_or_assign(bytes_.data(), Mappings::File{bytes_.size(), path});
+  } catch (...) {
+    munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+    throw;
+  }
 }
 
 MappedFile::~MappedFile() {

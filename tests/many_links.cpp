@@ -170,10 +170,14 @@ void check_laid_out_star_outwards(const std::vector<double>& expected) {
   constexpr EdgeIndex runs = links / BlockedLayout::longest_run;
   static_assert(links % (leaves * BlockedLayout::longest_run * BlockedLayout::padded_to) == 0);
   bool offsets = layout.blocks.back().last_run == runs && layout.rows.size() == runs;
-  for (const BlockedLayout::RowBlock& block : layout.blocks) {
+  offsets = offsets && layout.segments.back().first_link == links;
+  for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
+    const BlockedLayout::RowBlock& block = layout.blocks[b];
+    const BlockedLayout::Segment& segment = layout.segments[layout.segment_of(b, 0)];
     const EdgeIndex before = (std::size_t{block.begin} + step - 1) / step;  // leaves
     offsets = offsets && block.first_link == before * (links / leaves) &&
-              block.first_run == before * (runs / leaves);
+              block.first_run == before * (runs / leaves) &&
+              segment.first_link == block.first_link && segment.first_run == block.first_run;
   }
   check(offsets, "row blocks begin where the leaves before have so many links and runs");
   check(matrix.distinct_links == leaves, "repeated links are known as such there");
