@@ -175,7 +175,8 @@ struct Builder {
     const SliceLists lists{.groups = layout_.windows,
                            .begin = links_.runs.of_window.data(),
                            .end = links_.runs.of_window.data() + 1,
-                           .lengths = run_order_.lengths.data()};
+                           .lengths = run_order_.lengths.data(),
+                           .most = layout_.runs};
     const bool weighted = graph_.has_values();
     // Least squares of blocks' times on an H100; a store takes less of a warp's time than a load.
     const SliceWork work{.step = bytes_of_step + (weighted ? 2 * warp_size * sizeof(T) : 0),
@@ -254,7 +255,8 @@ struct Builder {
     const SliceLists lists{.groups = blocks,
                            .begin = short_begin.data(),
                            .end = empty_begin.data(),
-                           .lengths = lengths.data()};
+                           .lengths = lengths.data(),
+                           .most = rows_};
     const SliceWork work{.step = bytes_of_step, .slice = warp_size * sizeof(T)};
     layout_.combine_tiles = SliceTiles(lists, 8, work, layout_.memory, algorithms_);
     layout_.combine_tiles.fill(lists, RowRuns{run_slots(), base_at_.data(), by_row_.begin.data()},

@@ -10,6 +10,8 @@
 #include <cub/device/device_select.cuh>
 #include <cuda/functional>
 #include <cuda/std/functional>
+#include <utility>
+#include <vector>
 
 #include "gpu/csr_view.cuh"
 #include "gpu/device_buffer.cuh"
@@ -118,6 +120,16 @@ class DeviceAlgorithms {
     PAGERANK_CUDA(cudaMemcpyAsync(&value, element, sizeof(T), cudaMemcpyDeviceToHost, stream_));
     PAGERANK_CUDA(cudaStreamSynchronize(stream_));
     return value;
+  }
+  /// Two of them by one trip.
+  template <class T>
+  [[nodiscard]] std::pair<T, T> fetch_two(const T* one, const T* other) {
+    std::pair<T, T> values;
+    PAGERANK_CUDA(cudaMemcpyAsync(&values.first, one, sizeof(T), cudaMemcpyDeviceToHost, stream_));
+    PAGERANK_CUDA(
+        cudaMemcpyAsync(&values.second, other, sizeof(T), cudaMemcpyDeviceToHost, stream_));
+    PAGERANK_CUDA(cudaStreamSynchronize(stream_));
+    return values;
   }
   template <class T>
   [[nodiscard]] std::vector<T> fetch(const T* elements, std::uint64_t count) {

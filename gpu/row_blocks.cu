@@ -8,7 +8,7 @@
 namespace pagerank::gpu {
 namespace {
 
-/// Runs of each giant.
+/// Runs of each giant, by row.
 std::vector<std::uint32_t> runs_of_giants(const RunsByRow& by_row, std::uint32_t most_runs_of_row,
                                           DeviceAlgorithms& algorithms) {
   const std::uint32_t* const counts = by_row.counts.data();
@@ -40,31 +40,46 @@ void add_up_ordinary_runs(const RunsByRow& by_row, std::uint32_t most_runs_of_ro
   algorithms.exclusive_sum(weight, before, rows + 1);
 }
 
-constexpr unsigned block_size = 256;
+constexpr unsigned block_size = 1024;
+
+struct MeasuredWindow {
+  WindowRows ordinary;
+  std::uint32_t giants;
+};
 
 /// A block a window; before[row] = the runs of ordinary rows before that row.
-__global__ void measure_windows(const std::uint32_t* before, std::uint64_t rows,
-                                std::uint32_t window_size, WindowRows* windows) {
-  __shared__ std::uint32_t longest_of_block;
-  if (threadIdx.x == 0) longest_of_block = 0;
+__global__ void measure_windows(const std::uint32_t* counts, const std::uint32_t* before,
+                                std::uint64_t rows, std::uint32_t window_size,
+                                std::uint32_t most_runs_of_row, MeasuredWindow* windows) {
+  __shared__ std::uint32_t longest_of_block, giants_of_block;
+  if (threadIdx.x == 0) longest_of_block = giants_of_block = 0;
   __syncthreads();
   const std::uint64_t begin = std::uint64_t{blockIdx.x} * window_size;
   const std::uint64_t end = min(begin + window_size, rows);
   std::uint32_t longest = 0;
   for (std::uint64_t row = begin + threadIdx.x; row < end; row += block_size) {
-    longest = max(longest, before[row + 1] - before[row]);
+    const std::uint32_t runs = counts[row];
+    if (runs > most_runs_of_row) {
+      atomicAdd(&giants_of_block, 1U);
+    } else {
+      longest = max(longest, runs);
+    }
   }
   atomicMax(&longest_of_block, longest);
   __syncthreads();
-  if (threadIdx.x == 0) windows[blockIdx.x] = {before[end] - before[begin], longest_of_block};
+  if (threadIdx.x == 0) {
+    windows[blockIdx.x] = {{before[end] - before[begin], longest_of_block}, giants_of_block};
+  }
 }
 
-std::vector<WindowRows> rows_of_windows(const std::uint32_t* before, std::uint64_t rows,
-                                        std::uint32_t window_size, DeviceAlgorithms& algorithms) {
-  const std::uint64_t count = (rows - 1) / window_size + 1;
-  DeviceBuffer<WindowRows> windows(count, algorithms.scratch());
+std::vector<MeasuredWindow> measured_windows(const std::uint32_t* counts,
+                                             const std::uint32_t* before, std::uint64_t rows,
+                                             const BlockedShape& shape,
+                                             DeviceAlgorithms& algorithms) {
+  const std::uint64_t count = (rows - 1) / shape.window_size + 1;
+  DeviceBuffer<MeasuredWindow> windows(count, algorithms.scratch());
   measure_windows<<<static_cast<unsigned>(count), block_size, 0, algorithms.stream()>>>(
-      before, rows, window_size, windows.data());
+      counts, before, rows, shape.window_size, shape.most_runs_of_row(), windows.data());
   PAGERANK_CUDA_LAUNCHED(measure_windows);
   return algorithms.fetch(windows.data(), count);
 }
@@ -153,12 +168,19 @@ RowBlockCut cut_row_blocks(const RunsByRow& by_row, const BlockedShape& shape,
                            std::uint32_t multiprocessors, DeviceAlgorithms& algorithms) {
   const std::uint64_t rows = by_row.counts.size();
   const std::uint32_t most = shape.most_runs_of_row();
-  const std::vector<std::uint32_t> giant_runs = runs_of_giants(by_row, most, algorithms);
   DeviceBuffer<std::uint32_t> weights(rows + 1, algorithms.scratch()),
       weight_before(rows + 1, algorithms.scratch());
   add_up_ordinary_runs(by_row, most, weights.data(), weight_before.data(), algorithms);
-  const std::vector<WindowRows> windows =
-      rows_of_windows(weight_before.data(), rows, shape.window_size, algorithms);
+  std::vector<WindowRows> windows;
+  bool giants = false;
+  for (const MeasuredWindow& window :
+       measured_windows(by_row.counts.data(), weight_before.data(), rows, shape, algorithms)) {
+    windows.push_back(window.ordinary);
+    giants = giants || window.giants > 0;
+  }
+  // (Mostly there are none, and looking for them is another trip to the device.)
+  const std::vector<std::uint32_t> giant_runs =
+      giants ? runs_of_giants(by_row, most, algorithms) : std::vector<std::uint32_t>{};
   const DeviceBuffer<std::uint32_t> quotas = algorithms.upload(
       row_block_quotas(shape, windows, giant_runs, multiprocessors), algorithms.scratch());
   DeviceBuffer<std::uint32_t>& begun = weights;  // the weights have served

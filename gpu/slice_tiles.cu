@@ -5,13 +5,15 @@ namespace {
 
 constexpr unsigned block_size = 256;
 
-/// half_steps[s] = the longest list of slice s. A warp takes 32 neighbouring slices: each lane
-/// finds out where one of them begins, and then all measure one after the other.
+/// half_steps[s] = the longest list of slice s, 0 from the last one up to `most`. A warp takes 32
+/// neighbouring slices: each lane finds out where one of them begins, and then all measure one
+/// after the other.
 __global__ void measure_slices(SliceLists lists, const std::uint32_t* group_slices,
-                               std::uint64_t slices, std::uint32_t* half_steps) {
+                               std::uint64_t most, std::uint32_t* half_steps) {
   const unsigned lane = threadIdx.x % warp_size;
   const std::uint64_t slice = global_thread_index();
-  if (slice - lane > slices) return;  // the whole warp leaves together
+  const std::uint64_t slices = group_slices[lists.groups];
+  if (slice - lane > most) return;  // the whole warp leaves together
   std::uint64_t begin = 0, end = 0;
   if (slice < slices) {
     const std::uint64_t group = upper_bound(group_slices, lists.groups + 1, slice) - 1;
@@ -26,7 +28,7 @@ __global__ void measure_slices(SliceLists lists, const std::uint32_t* group_slic
     const unsigned length = warp_max(there ? lists.lengths[position] : 0U);
     if (lane == owner) longest = length;
   }
-  if (slice <= slices) half_steps[slice] = longest;
+  if (slice <= most) half_steps[slice] = longest;
 }
 
 /// The tile of its group that a slice begins in.
@@ -144,21 +146,25 @@ SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
   std::uint32_t* const of_group = counts.data();
   count_slices(lists, of_group, stream);
   algorithms.exclusive_sum(of_group, group_slices_.data(), groups + 1);
-  slices_ = algorithms.fetch(group_slices_.data() + groups);
-
   {
-    DeviceBuffer<std::uint32_t> longest(slices_ + 1, algorithms.scratch());
-    half_steps_ = DeviceBuffer<std::uint32_t>(slices_ + 1, algorithms.scratch());
-    measure_slices<<<blocks_for(slices_ + 1, block_size), block_size, 0, stream>>>(
-        lists, group_slices_.data(), slices_, longest.data());
+    // (How many there are the host gets to know with the tiles: each trip to it takes longer than
+    // some steps.)
+    const std::uint64_t most = lists.most / warp_size + groups;
+    DeviceBuffer<std::uint32_t> longest(most + 1, algorithms.scratch());
+    half_steps_ = DeviceBuffer<std::uint32_t>(most + 1, algorithms.scratch());
+    measure_slices<<<blocks_for(most + 1, block_size), block_size, 0, stream>>>(
+        lists, group_slices_.data(), most, longest.data());
     PAGERANK_CUDA_LAUNCHED(measure_slices);
-    algorithms.exclusive_sum(longest.data(), half_steps_.data(), slices_ + 1);
+    algorithms.exclusive_sum(longest.data(), half_steps_.data(), most + 1);
   }
   count_tiles<<<blocks_for(groups + 1, block_size), block_size, 0, stream>>>(
       groups, group_slices_.data(), half_steps_.data(), tile_half_steps, of_group);
   PAGERANK_CUDA_LAUNCHED(count_tiles);
   algorithms.exclusive_sum(of_group, group_tiles_.data(), groups + 1);
-  tiles_ = algorithms.fetch(group_tiles_.data() + groups);
+  const auto [slices, tiles] =
+      algorithms.fetch_two(group_slices_.data() + groups, group_tiles_.data() + groups);
+  slices_ = slices;
+  tiles_ = tiles;
 
   first_slice_ = DeviceBuffer<std::uint32_t>(tiles_ + 1, algorithms.scratch());
   find_first_slices<<<blocks_for(tiles_ + 1, block_size), block_size, 0, stream>>>(

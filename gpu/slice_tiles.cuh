@@ -12,6 +12,7 @@ struct SliceLists {
   const std::uint64_t* begin;    ///< groups
   const std::uint64_t* end;      ///< groups
   const std::uint16_t* lengths;  ///< By position: 1 .. longest_list.
+  std::uint64_t most;            ///< There are no more lists than that.
 };
 
 /// What a warp has to do for a step and for a slice, in any unit: bytes that it moves.
@@ -68,7 +69,7 @@ class SliceTiles {
  private:
   std::uint64_t tiles_ = 0, slices_ = 0, steps_ = 0;
   DeviceBuffer<std::uint32_t> group_slices_, group_tiles_;
-  DeviceBuffer<std::uint32_t> half_steps_;  ///< Of all slices before; slices + 1.
+  DeviceBuffer<std::uint32_t> half_steps_;  ///< Of all slices before; slices + 1, and more.
   DeviceBuffer<std::uint32_t> first_step_, first_slice_, ends_, ids_;
   DeviceBuffer<std::uint64_t> work_before_;
 };

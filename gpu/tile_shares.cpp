@@ -5,33 +5,59 @@
 namespace pagerank::gpu {
 namespace {
 
-/// To blocks that take up to `share` of work each: less than all tiles where they do not suffice.
-TileShares shares_up_to(std::span<const std::uint32_t> window_tiles,
-                        std::span<const std::uint64_t> work_before, double window_work,
-                        double share, std::uint32_t blocks) {
+struct Work {
+  std::span<const std::uint32_t> window_tiles;
+  std::span<const std::uint64_t> before;
+  double of_window;
+  std::uint32_t blocks;
+};
+
+/// Shares tiles among blocks that take up to `share` of work each: calls piece(window, begin, end)
+/// for each piece and block() after those of a block. Whether they take all tiles.
+template <class Piece, class Block>
+bool share_up_to(double share, const Work& work, Piece piece, Block block) {
   // A piece for less than that is hardly worth its window.
-  const double least_room = window_work / 5;
-  TileShares shares;
-  const std::uint32_t tiles = window_tiles.back();
+  const double least_room = work.of_window / 5;
+  const std::uint64_t* const before = work.before.data();
+  const std::uint32_t tiles = work.window_tiles.back();
   std::uint32_t window = 0, tile = 0;
-  for (std::uint32_t block = 0; block < blocks; ++block) {
-    for (double room = share - window_work; room > least_room && tile < tiles;
-         room -= window_work) {
-      while (tile == window_tiles[window + 1]) ++window;
-      const auto* const work = work_before.data();
-      const auto most = work[tile] + static_cast<std::uint64_t>(room);
+  for (std::uint32_t b = 0; b < work.blocks; ++b) {
+    for (double room = share - work.of_window; room > least_room && tile < tiles;
+         room -= work.of_window) {
+      while (tile == work.window_tiles[window + 1]) ++window;
+      const auto most = before[tile] + static_cast<std::uint64_t>(room);
       const auto* const beyond =
-          std::upper_bound(work + tile, work + window_tiles[window + 1] + 1, most);
-      const auto end = std::max(tile + 1, static_cast<std::uint32_t>(beyond - work - 1));
-      shares.windows.push_back(window);
-      shares.begins.push_back(tile);
-      shares.ends.push_back(end);
-      room -= static_cast<double>(work[end] - work[tile]);
+          std::upper_bound(before + tile, before + work.window_tiles[window + 1] + 1, most);
+      const auto end = std::max(tile + 1, static_cast<std::uint32_t>(beyond - before - 1));
+      piece(window, tile, end);
+      room -= static_cast<double>(before[end] - before[tile]);
       tile = end;
     }
-    shares.of_block.push_back(static_cast<std::uint32_t>(shares.windows.size()));
+    block();
   }
-  return shares;
+  return tile == tiles;
+}
+
+/// The least share that suffices, nearly. It is looked for from what it would be if all blocks had
+/// the same to do, which is mostly not far off.
+double least_share(const Work& work) {
+  const auto suffices = [&](double share) {
+    return share_up_to(
+        share, work, [](std::uint32_t, std::uint32_t, std::uint32_t) {}, [] {});
+  };
+  const auto all = static_cast<double>(work.before.back());
+  const double pieces = static_cast<double>(work.window_tiles.size() - 1) + work.blocks;
+  double too_little = all / work.blocks;
+  double enough = (all + pieces * work.of_window) / work.blocks + 1;
+  for (double more = 0.01; !suffices(enough); more *= 2) {
+    too_little = enough;
+    enough *= 1 + more;
+  }
+  while (enough - too_little > 0.001 * enough) {
+    const double share = (too_little + enough) / 2;
+    (suffices(share) ? enough : too_little) = share;
+  }
+  return enough;
 }
 
 }  // namespace
@@ -52,19 +78,17 @@ TileCuts cut_windows(std::span<const std::uint32_t> window_tiles, std::uint64_t 
 TileShares share_tiles(std::span<const std::uint32_t> window_tiles,
                        std::span<const std::uint64_t> work_before, double window_work,
                        std::uint32_t blocks) {
-  const auto shared_by = [&](double share) {
-    return shares_up_to(window_tiles, work_before, window_work, share, blocks);
-  };
-  const auto all = static_cast<double>(work_before.back());
-  double too_little = all / blocks;
-  double enough = all + static_cast<double>(window_tiles.size() + 1) * 2 * window_work + 1;
-  while (enough - too_little > 0.001 * enough) {
-    const double share = (too_little + enough) / 2;
-    const TileShares shares = shared_by(share);
-    const std::uint32_t done = shares.ends.empty() ? 0 : shares.ends.back();
-    (done == window_tiles.back() ? enough : too_little) = share;
-  }
-  return shared_by(enough);
+  const Work work{window_tiles, work_before, window_work, blocks};
+  TileShares shares;
+  share_up_to(
+      least_share(work), work,
+      [&](std::uint32_t window, std::uint32_t begin, std::uint32_t end) {
+        shares.windows.push_back(window);
+        shares.begins.push_back(begin);
+        shares.ends.push_back(end);
+      },
+      [&] { shares.of_block.push_back(static_cast<std::uint32_t>(shares.windows.size())); });
+  return shares;
 }
 
 }  // namespace pagerank::gpu
