@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t sector_bytes = 32;
 constexpr std::size_t window_bytes = std::size_t{224} << 10;  // of `blocked`
 
+/// So many links are on their way for nearly as long as what can be done meanwhile takes.
+constexpr EdgeIndex least_links_to_prepare_early = EdgeIndex{1} << 23;
+
 std::size_t distinct(std::vector<std::uint64_t>& numbers) {
   std::sort(numbers.begin(), numbers.end());
   return static_cast<std::size_t>(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
@@ -31,7 +34,8 @@ std::vector<T> gather(std::size_t count, At at) {
 /// So many sixteenths of the rows and stretches that are looked at of a large graph: of a smaller
 /// one there is less to lose by a wrong choice, and all of a solve may take as long as looking.
 std::size_t sixteenths(const MatrixSampler& matrix) {
-  return std::clamp<std::size_t>(matrix.link_count() >> 22, 4, 16);
+  const EdgeIndex links = matrix.link_count();
+  return std::clamp<std::size_t>(links >> 22, links >= least_links_to_prepare_early ? 8 : 4, 16);
 }
 
 double sample_sectors(const MatrixSampler& matrix, std::size_t value_bytes) {
@@ -221,11 +225,11 @@ double estimate_mixing(const MatrixSampler& matrix, const Runs& runs) {
 }
 
 /// Sectors a second that all multiprocessors gather from x of so many bytes (docs/kernels.md; at
-/// 2^24 fitted to whole iterations): linear between these, in the logarithm.
+/// 2^19 and 2^24 fitted to whole iterations): linear between these, in the logarithm.
 double gather_rate(double bytes) {
   constexpr std::array<std::pair<double, double>, 7> rates = {{{0x1p17, 650e9},
-                                                               {0x1p19, 150e9},
-                                                               {0x1p24, 126e9},
+                                                               {0x1p19, 129e9},
+                                                               {0x1p24, 115e9},
                                                                {0x1p25, 93e9},
                                                                {0x1p26, 50e9},
                                                                {0x1p27, 40e9},
@@ -252,16 +256,14 @@ constexpr double blocked_bytes_per_second = 2.4e12;
 /// The first pass waits for memory, the second for L2.
 constexpr double blocked_share_of_memory = 0.5;
 /// Of an iteration, fitted to graphs of 2^18 nodes and more.
-constexpr double launches_of_balanced = 24.5e-6, launches_of_blocked = 19e-6;
+constexpr double launches_of_balanced = 20e-6, launches_of_blocked = 20e-6;
 
-/// So many links are on their way for nearly as long as what can be done meanwhile takes.
-constexpr EdgeIndex least_links_to_prepare_early = EdgeIndex{1} << 23;
-/// Of the time that preparing `blocked` takes, so much is the host's; and when what can be done
-/// while links arrive has been done.
-constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 2.4e-3;
+/// So long iterations go on beside preparing `blocked`, and where what can be done while links
+/// arrive has been done: the host is as long at work alone, about. More only put off those of
+/// `blocked`.
+constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 0.8e-3;
 /// Then and beside iterations each step waits for some blocks of the other kernel to end.
-constexpr double held_takes_longer = 1.6e-3;
-constexpr double left_when_held = 0.92;  ///< Of the preparation.
+constexpr double held_takes_longer = 0.65e-3;
 
 /// After so few iterations the ratio of two changes still goes where it went.
 constexpr std::size_t changes_that_bend = 5;
@@ -269,6 +271,8 @@ constexpr std::size_t changes_that_bend = 5;
 /// preferential attachment, traps, small worlds, webs, communities), 1.00 to 1.05 of others, among
 /// them such with hubs, of which it falls later.
 constexpr double least_rise = 1.08;
+/// So much is believed of what three changes promise.
+constexpr double of_three_changes = 0.85, of_three_that_hardly_rise = 0.5;
 
 /// Of all that graphs of that size can be, what `blocked` gains the most with.
 GraphShape most_for_blocked(const MatrixSampler& matrix) {
@@ -398,10 +402,12 @@ KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
   const auto links = static_cast<double>(shape.links);
   const auto width = static_cast<double>(value_bytes);
   const double runs = links * shape.runs_per_link;
-  const double bytes = links * (2.1 + (shape.weighted ? width : 0)) + runs * (1.7 + 1.95 * width) +
-                       nodes * 6 * width;
-  const double sorted = links * (0.035e-9 + (shape.weighted ? width * 0.005e-9 : 0));
-  return {.prepare = 1.7e-3 + sorted + runs * 0.06e-9,
+  // Of partial sums that L2 holds memory sees less.
+  const double in_memory = std::clamp(std::log2(runs * width / 0x1p24) / 3, 0.0, 1.0);
+  const double bytes = links * (2.4 + (shape.weighted ? width : 0)) +
+                       runs * (1.7 + (1.15 + in_memory) * width) + nodes * 5.4 * width;
+  const double sorted = links * (0.02e-9 + (shape.weighted ? width * 0.005e-9 : 0));
+  return {.prepare = 1.65e-3 + nodes * 0.35e-9 + sorted + runs * 0.05e-9,
           .iteration = launches_of_blocked + bytes / (faster * blocked_bytes_per_second)};
 }
 
@@ -410,7 +416,7 @@ KernelCost cost_of_late_blocked(const GraphShape& shape, std::size_t value_bytes
   KernelCost cost = cost_of_blocked(shape, value_bytes, memory_bandwidth);
   const auto nodes = static_cast<double>(shape.nodes), links = static_cast<double>(shape.links);
   const double values = shape.weighted ? static_cast<double>(value_bytes) * 0.005e-9 : 0;
-  cost.prepare = 3.6e-3 + nodes * 0.6e-9 + links * (0.011e-9 + values) +
+  cost.prepare = 3.0e-3 + nodes * 0.6e-9 + links * (0.011e-9 + values) +
                  links * shape.runs_per_link * 0.097e-9;
   return cost;
 }
@@ -418,7 +424,7 @@ KernelCost cost_of_late_blocked(const GraphShape& shape, std::size_t value_bytes
 KernelCost cost_of_held_blocked(const GraphShape& shape, std::size_t value_bytes,
                                 double memory_bandwidth) {
   KernelCost cost = cost_of_blocked(shape, value_bytes, memory_bandwidth);
-  cost.prepare = held_takes_longer + left_when_held * cost.prepare;
+  cost.prepare += held_takes_longer;
   return cost;
 }
 
@@ -430,14 +436,21 @@ double expected_iterations(const GraphShape& shape, double alpha, double toleran
 
 double iterations_left(std::span<const double> changes, double target, double alpha) {
   const std::size_t count = changes.size();
+  if (count < 2 || changes[count - 1] <= target) return 0;
   const double last = changes[count - 1];
-  if (last <= target) return 0;
   double ratio = last / changes[count - 2], believed = 1;
   if (count > 2 && count <= changes_that_bend) {
-    const double before = changes[count - 2] / changes[count - 3];
-    // (What shrinks nearly as slowly as can be cannot rise so much.)
-    if (count == 3 && ratio < std::min(least_rise * before, alpha / least_rise)) believed = 0.5;
-    ratio += ratio - before;
+    const double before = changes[count - 2] / changes[count - 3], rise = ratio - before;
+    if (count == 3) {
+      // (What shrinks nearly as slowly as can be cannot rise so much.)
+      const bool hardly_rises = ratio < std::min(least_rise * before, alpha / least_rise);
+      believed = hardly_rises ? of_three_that_hardly_rise : of_three_changes;
+      ratio += rise;
+    } else {
+      // If it levels off as it began to, all that is to come; no more than the last.
+      const double levels = rise / (before - changes[count - 3] / changes[count - 4]);
+      ratio += levels > 0 && levels < 0.5 ? rise * levels / (1 - levels) : rise;
+    }
   }
   // (In exact arithmetic it shrinks by alpha at least.)
   constexpr double least_ratio = 0.05;

@@ -138,19 +138,22 @@ struct KernelCost {
 /// Iterations until the change promises the tolerance.
 [[nodiscard]] double expected_iterations(const GraphShape& shape, double alpha, double tolerance);
 
-/// Iterations that a solve has before it, of which these are the changes so far, two at least, if
-/// they go on shrinking as they did at last, until `target`. The ratio of one to the next, which
-/// grows while what rank drains from slowly comes to the fore and falls where hubs were far off, is
-/// taken to change once more as it did if it is one of the first. Of three changes whose ratio
-/// hardly grows half of that is believed: the next look comes soon, and a change of the kernel that
-/// does not pay costs more.
+/// Iterations that a solve has before it, of which these are the changes so far, if they go on
+/// shrinking as they did at last, until `target`; 0 where one change alone tells nothing. The ratio
+/// of one to the next, which grows while what rank drains from slowly comes to the fore and falls
+/// where hubs were far off, is taken to go on changing if it is one of the first: once more as it
+/// did, or, where it levels off, by what is to come if it goes on levelling off so (Aitken's
+/// delta-squared process). Of what three changes promise not all is believed, half where their
+/// ratio hardly grows: the next look comes soon, and a change of the kernel that does not pay costs
+/// more.
 [[nodiscard]] double iterations_left(std::span<const double> changes, double target, double alpha);
 
 /// Iterations from one look at that to the next: few at first, for each comes late by as many as go
 /// by until then, and half of what has been done later on, for what rank drains from slowly shows
-/// late.
+/// late. The fourth change tells most of what three leave in doubt.
 [[nodiscard]] inline std::uint32_t iterations_to_next_look(std::uint32_t done) {
-  return done == 0 ? 3 : std::max(2U, done / 2);
+  if (done == 0) return 3;
+  return done == 3 ? 1 : std::max(2U, done / 2);
 }
 
 /// What the engine will be asked for.

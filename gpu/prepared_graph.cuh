@@ -130,7 +130,7 @@ class PreparedGraph {
         (void)evaluate_residual(false);
       } else if (prepared_.kernel_is_coming()) {
         if (iterations() >= change_at_) change_kernel();
-      } else if (may_change_kernel() && changes.size() > 1) {
+      } else if (may_change_kernel()) {
         const double left =
             std::min(iterations_left(changes_, target, alpha_),
                      static_cast<double>(limit) - static_cast<double>(changes.size()));
@@ -323,8 +323,7 @@ class PreparedGraph {
     auto coming = std::make_unique<Iterating>(later_.make(graph_, *preparing_));
     if (!coming->spmv) return {};
     try {
-      make_loop(*coming);
-      if (mixed_) make_correction_loop(*coming);
+      make_loop(*coming);  // that of a correction is made if there is one: few solves end with it
     } catch (const OutOfMemory&) {
       return {};
     }
