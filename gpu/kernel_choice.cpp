@@ -258,11 +258,10 @@ constexpr double blocked_share_of_memory = 0.5;
 /// Of an iteration, fitted to graphs of 2^18 nodes and more.
 constexpr double launches_of_balanced = 20e-6, launches_of_blocked = 20e-6;
 
-/// So long iterations go on beside preparing `blocked`, and where what can be done while links
-/// arrive has been done: the host is as long at work alone, about. More only put off those of
-/// `blocked`.
+/// So long iterations go on beside preparing `blocked`, and beside what is left of it where its
+/// start was held: more only put off those of `blocked` (measured, docs/performance.md).
 constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 0.8e-3;
-/// Then and beside iterations each step waits for some blocks of the other kernel to end.
+/// What is left takes longer beside iterations, for each step waits for blocks of the other kernel.
 constexpr double held_takes_longer = 0.65e-3;
 
 /// After so few iterations the ratio of two changes still goes where it went.

@@ -323,7 +323,7 @@ class PreparedGraph {
     auto coming = std::make_unique<Iterating>(later_.make(graph_, *preparing_));
     if (!coming->spmv) return {};
     try {
-      make_loop(*coming);  // that of a correction is made if there is one: few solves end with it
+      make_loop(*coming);  // that of a correction is made where there is one
     } catch (const OutOfMemory&) {
       return {};
     }

@@ -81,7 +81,7 @@ TEST_CASE("a graph's shape is seen in a sample of its links") {
   CHECK(uniform.links == 1 << 23);
   CHECK(uniform.sectors_per_link > 0.9);
   CHECK(uniform.runs_per_link > 0.6);  // 19 windows, 8 links a row
-  CHECK(uniform.mixing == doctest::Approx(0.35).epsilon(0.1));
+  CHECK(uniform.mixing == doctest::Approx(0.35).epsilon(0.1).scale(0));
 
   const GraphShape rmat = measure_shape(scrambled_rmat(), sizeof(float));
   CHECK(rmat.runs_per_link < 0.3);  // hubs together
@@ -93,8 +93,9 @@ TEST_CASE("a graph's shape is seen in a sample of its links") {
                 matrix.inverse_out_weight[node] == 0;
   }
   CHECK(isolated > matrix.node_count() / 4);
-  CHECK(rmat.isolated ==
-        doctest::Approx(static_cast<double>(isolated) / matrix.node_count()).epsilon(0.05));
+  CHECK(
+      rmat.isolated ==
+      doctest::Approx(static_cast<double>(isolated) / matrix.node_count()).epsilon(0.05).scale(0));
   CHECK(uniform.isolated < 0.01);
   const GraphShape web = measure_shape(generated(GraphKind::web, 20), sizeof(float));
   CHECK(web.sectors_per_link < 0.7);
@@ -109,7 +110,7 @@ TEST_CASE("links of hubs are not taken for links that stay near") {
   // All targets are hubs, all sources drawn evenly: a random walk forgets at once.
   const GraphShape shape = measure_shape(generated(GraphKind::power_law, 20), sizeof(float));
   CHECK(shape.runs_per_link < 0.6);
-  CHECK(shape.mixing == doctest::Approx(0.35).epsilon(0.15));
+  CHECK(shape.mixing == doctest::Approx(0.35).epsilon(0.15).scale(0));
 }
 
 TEST_CASE("weights do not hide a graph's shape") {
@@ -123,8 +124,8 @@ TEST_CASE("weights do not hide a graph's shape") {
   };
   const GraphShape without = shape_of(false), with = shape_of(true);
   CHECK(with.weighted);
-  CHECK(with.runs_per_link == doctest::Approx(without.runs_per_link).epsilon(0.3));
-  CHECK(with.mixing == doctest::Approx(without.mixing).epsilon(0.1));
+  CHECK(with.runs_per_link == doctest::Approx(without.runs_per_link).epsilon(0.3).scale(0));
+  CHECK(with.mixing == doctest::Approx(without.mixing).epsilon(0.1).scale(0));
   CHECK(with.isolated == without.isolated);
 }
 
@@ -259,9 +260,9 @@ TEST_CASE("the model's iterations are those that were measured, within a quarter
   for (const Measured& each : graphs) {
     CAPTURE(each.graph);
     CHECK(cost_of_balanced(each.shape, 4).iteration * 1e3 ==
-          doctest::Approx(each.balanced).epsilon(0.2));
+          doctest::Approx(each.balanced).epsilon(0.2).scale(0));
     CHECK(cost_of_blocked(each.shape, 4).iteration * 1e3 ==
-          doctest::Approx(each.blocked).epsilon(0.25));
+          doctest::Approx(each.blocked).epsilon(0.25).scale(0));
   }
 }
 
@@ -300,12 +301,12 @@ TEST_CASE("faster memory helps where x is in memory, and so balanced more than b
   const GraphShape in_l2{.nodes = 1 << 20, .links = 1 << 24},
       in_memory{.nodes = 1 << 24, .links = 1 << 29};
   CHECK(cost_of_balanced(in_l2, 4, faster).iteration ==
-        doctest::Approx(cost_of_balanced(in_l2, 4).iteration).epsilon(0.02));
+        doctest::Approx(cost_of_balanced(in_l2, 4).iteration).epsilon(0.02).scale(0));
   const double balanced =
       cost_of_balanced(in_memory, 4, faster).iteration / cost_of_balanced(in_memory, 4).iteration;
   const double blocked =
       cost_of_blocked(in_memory, 4, faster).iteration / cost_of_blocked(in_memory, 4).iteration;
-  CHECK(balanced == doctest::Approx(1 / 1.5).epsilon(0.01));
+  CHECK(balanced == doctest::Approx(1 / 1.5).epsilon(0.01).scale(0));
   CHECK(blocked > balanced);
   CHECK(blocked < 1);
   CHECK(choose_kernel(scrambled_rmat(), Precision::mixed, {.solves = 100}).kernel ==
@@ -400,9 +401,10 @@ TEST_CASE("where links lead one way through the numbers, a walk's length tells h
   };
   const GraphShape shape = shape_of(edges);
   // Each step leaves a node's logarithm shorter by 1 on average: 1 / |1 + 2 pi i / ln(nodes)|.
-  CHECK(shape.mixing == doctest::Approx(0.9025).epsilon(0.02));
-  CHECK(shape_of(forth).mixing == doctest::Approx(shape.mixing).epsilon(0.02));
-  CHECK(shape_of(generate_graph(weighted)).mixing == doctest::Approx(shape.mixing).epsilon(0.03));
+  CHECK(shape.mixing == doctest::Approx(0.9025).epsilon(0.02).scale(0));
+  CHECK(shape_of(forth).mixing == doctest::Approx(shape.mixing).epsilon(0.02).scale(0));
+  CHECK(shape_of(generate_graph(weighted)).mixing ==
+        doctest::Approx(shape.mixing).epsilon(0.03).scale(0));
   CHECK(shape_of(disturbed).mixing < 0.7);
   CHECK(shape_of(generate_graph(scrambled)).mixing < 0.7);
 
@@ -419,7 +421,7 @@ TEST_CASE("where links lead one way through the numbers, a walk's length tells h
   for (const double alpha : {0.85, 0.99}) {
     const double expected = expected_iterations(shape, alpha, 1e-7);
     const Solution solution = CpuEngine(matrix, {}).solve({.alpha = alpha}, {.tolerance = 1e-7});
-    CHECK(expected == doctest::Approx(solution.iterations).epsilon(0.2));
+    CHECK(expected == doctest::Approx(solution.iterations).epsilon(0.2).scale(0));
   }
 }
 
