@@ -1,5 +1,6 @@
 #include "io/atomic_file.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <random>
 #include <set>
 #include <system_error>
+#include <utility>
 
 namespace pagerank::io {
 namespace fs = std::filesystem;
@@ -60,7 +62,39 @@ void AtomicFile::fail(int error) const {
                     (error != 0 ? std::strerror(error) : "output error"));
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), written_path_(path_) {
+/// The number of the process alone is not enough: containers count their own.
+std::string AtomicFile::temporary_name() const {
+  return path_ + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(std::random_device()());
+}
+
+/// Leaves written_path_ as it is if the file system, or the system, has no such files.
+void AtomicFile::open_unnamed() {
+  const fs::path folder = fs::path(path_).parent_path();
+  unnamed_ = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  if (unnamed_ < 0) return;
+  const std::string by_descriptor = "/proc/self/fd/" + std::to_string(unnamed_);
+  if (access(by_descriptor.c_str(), W_OK) == 0) {
+    written_path_ = by_descriptor;
+  } else {
+    close(std::exchange(unnamed_, -1));
+  }
+}
+
+void AtomicFile::name_unnamed() {
+  const std::string name = temporary_name();
+  if (linkat(AT_FDCWD, written_path_.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    std::error_code error;
+    fs::copy_file(written_path_, name, error);
+    if (error) {
+      std::remove(name.c_str());
+      fail(error.value());
+    }
+  }
+  written_path_ = name;
+}
+
+AtomicFile::AtomicFile(std::string path, Until until)
+    : path_(std::move(path)), written_path_(path_) {
   std::error_code ignored;
   if (fs::is_directory(path_, ignored)) fail(EISDIR);
   const bool exists = fs::exists(path_, ignored);
@@ -68,24 +102,26 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), written_path_
   const bool direct = names_descriptor(path_) || (exists && !fs::is_regular_file(path_, ignored));
   if (!direct) {
     if (exists && access(path_.c_str(), W_OK) != 0) fail(errno);
-    // The number of the process alone is not enough: containers count their own.
-    written_path_ =
-        path_ + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(std::random_device()());
+    if (until == Until::nothing) open_unnamed();
+    if (written_path_ == path_) written_path_ = temporary_name();
   }
   // (Without the lock: a pipe may let it wait for its reader.)
-  const auto open = [&](std::ios::openmode mode) {
+  const auto open_stream = [&](std::ios::openmode mode) {
     errno = 0;
     stream_.open(written_path_, std::ios::binary | mode);
-    if (!stream_) fail(errno);
+    if (stream_) return;
+    const int error = errno;
+    if (unnamed_ >= 0) close(unnamed_);
+    fail(error);
   };
   if (direct) {
-    open(std::ios::app);
+    open_stream(std::ios::app);
     return;
   }
   {
     const std::lock_guard lock(unfinished().mutex);
-    open(std::ios::trunc);
-    unfinished().paths.insert(written_path_);
+    open_stream(std::ios::trunc);
+    if (unnamed_ < 0) unfinished().paths.insert(written_path_);
   }
   if (exists) {
     fs::permissions(written_path_, fs::status(path_, ignored).permissions(), ignored);
@@ -93,8 +129,10 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), written_path_
 }
 
 AtomicFile::~AtomicFile() {
+  if (unnamed_ >= 0) close(unnamed_);
   if (committed_ || written_path_ == path_) return;
   stream_.close();
+  if (written_path_.starts_with("/proc/self/fd/")) return;  // it is gone
   const std::lock_guard lock(unfinished().mutex);
   std::remove(written_path_.c_str());
   unfinished().paths.erase(written_path_);
@@ -105,6 +143,7 @@ void AtomicFile::commit() {
   stream_.close();
   if (!stream_) fail(errno);
   const std::lock_guard lock(unfinished().mutex);
+  if (unnamed_ >= 0) name_unnamed();
   if (written_path_ != path_ && std::rename(written_path_.c_str(), path_.c_str()) != 0) fail(errno);
   unfinished().paths.erase(written_path_);
   committed_ = true;

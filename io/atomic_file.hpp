@@ -12,20 +12,24 @@ class OutputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A file that appears under its name only when it is whole: written under a temporary name in the
-/// same directory, renamed by commit(). Without commit() nothing is left behind. Devices, pipes
-/// and other things that exist and are not regular files, and names of descriptors (/dev/stdout),
-/// are written directly.
+/// A file that appears under its name only when it is whole: written without a name in the same
+/// directory, or, where the file system has no such files, under a temporary name, and given its
+/// own by commit(). Without commit() nothing is left behind; of a process that is killed not
+/// either, but for a temporary name. Devices, pipes and other things that exist and are not regular
+/// files, and names of descriptors (/dev/stdout), are written directly.
 class AtomicFile {
  public:
+  /// What the file is called until it is committed.
+  enum class Until { nothing, temporary_name };
+
   /// Throws OutputError.
-  explicit AtomicFile(std::string path);
+  explicit AtomicFile(std::string path, Until until = Until::nothing);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   [[nodiscard]] std::ostream& stream() { return stream_; }
-  /// Where it lies until it is committed.
+  /// Where it lies until it is committed; for this process alone, unless it has a temporary name.
   [[nodiscard]] const std::string& written_path() const { return written_path_; }
 
   /// Throws OutputError if not everything could be written; the old file, if any, then stays.
@@ -33,9 +37,13 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail(int error) const;
+  [[nodiscard]] std::string temporary_name() const;
+  void open_unnamed();
+  void name_unnamed();
 
   std::string path_;
   std::string written_path_;
+  int unnamed_ = -1;  ///< The descriptor of a file without a name.
   std::ofstream stream_;
   bool committed_ = false;
 };

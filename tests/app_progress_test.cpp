@@ -75,8 +75,31 @@ class RunningProgram {
     process_ = 0;
     return true;
   }
+  /// Waits until it has opened a file there to write to, or has ended: false.
+  [[nodiscard]] bool begins_to_write_in(const fs::path& folder) {
+    for (; !has_ended(); std::this_thread::sleep_for(1ms)) {
+      if (writes_in(fs::canonical(folder))) return true;
+    }
+    return false;
+  }
 
  private:
+  /// What is not whole yet has no name, which the system shows as # and a number, or a temporary
+  /// one.
+  [[nodiscard]] bool writes_in(const fs::path& folder) const {
+    std::error_code error;
+    fs::directory_iterator open_file("/proc/" + std::to_string(process_) + "/fd", error);
+    for (; !error && open_file != fs::directory_iterator(); open_file.increment(error)) {
+      std::error_code closed;
+      const fs::path file = fs::read_symlink(open_file->path(), closed);
+      const std::string name = file.filename().string();
+      if (!closed && file.parent_path() == folder && (name.starts_with('#') || has(name, ".tmp"))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   pid_t process_ = 0;
   int input_ = -1;
 };
@@ -226,7 +249,7 @@ TEST_CASE("no half-written file is left by who was stopped") {
   const TemporaryDirectory files;
   RunningProgram program("pagerank-bench",
                          {"--write", (files / "g.mtx").string(), "uniform:20x32"});
-  while (fs::is_empty(files.path()) && !program.has_ended()) std::this_thread::sleep_for(1ms);
+  CHECK(program.begins_to_write_in(files.path()));
   CHECK(program.stop(SIGTERM) == 143);
   CHECK(fs::is_empty(files.path()));
 }
@@ -244,8 +267,7 @@ TEST_CASE("who is stopped while it writes scores leaves those that were there be
   const auto file_count = [&] {
     return std::distance(fs::directory_iterator(results.path()), fs::directory_iterator());
   };
-  while (file_count() == 1 && !program.has_ended()) std::this_thread::sleep_for(1ms);
-  REQUIRE(file_count() == 2);  // it has not ended: no signal for anybody else
+  REQUIRE(program.begins_to_write_in(results.path()));
   const auto begin = std::chrono::steady_clock::now();
   CHECK(program.stop(SIGINT) == 130);
   CHECK(seconds_since(begin) < 1);
@@ -266,8 +288,7 @@ TEST_CASE("who is stopped while it writes a cache leaves the one that was there 
   for (int attempt = 0; attempt < 20 && !stopped; ++attempt) {
     write_file(cache, "before\n");  // (not a cache, which is why there will be another)
     RunningProgram program("pagerank", {graph.string(), "--engine", "cpu", "--quiet", "--cache"});
-    while (file_count() == 2 && !program.has_ended()) std::this_thread::sleep_for(1ms);
-    if (program.has_ended()) continue;
+    if (!program.begins_to_write_in(files.path())) continue;
     const int status = program.stop(SIGTERM);
     CHECK(file_count() == 2);
     stopped = status == 143 && read_file(cache) == "before\n";

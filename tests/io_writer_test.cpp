@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -220,6 +224,33 @@ TEST_CASE("a file appears whole or not at all") {
     second.commit();
     CHECK(read_file(path) == "the second");
     CHECK(file_count() == 1);
+  }
+  SUBCASE("a process that is killed leaves nothing") {
+    const int unnamed = open(files.path().c_str(), O_TMPFILE | O_RDWR, 0600);
+    if (unnamed < 0) {
+      MESSAGE("not tested: this file system has no files without names");
+      return;
+    }
+    close(unnamed);
+    const pid_t child = fork();
+    if (child == 0) {
+      io::AtomicFile file(path.string());
+      file.stream() << "half" << std::flush;
+      raise(SIGKILL);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    CHECK(file_count() == 0);
+  }
+  SUBCASE("another program may read it before commit by a temporary name") {
+    {
+      io::AtomicFile file(path.string(), io::AtomicFile::Until::temporary_name);
+      file.stream() << "whole" << std::flush;
+      CHECK(fs::path(file.written_path()).parent_path() == files.path());
+      CHECK(read_file(file.written_path()) == "whole");
+    }
+    CHECK(file_count() == 0);
   }
   SUBCASE("what cannot be written is an error") {
     CHECK_THROWS_AS(io::AtomicFile((files / "missing/out.tsv").string()), io::OutputError);

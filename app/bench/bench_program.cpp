@@ -94,7 +94,8 @@ void measure_graph(const BenchOptions& options, const std::string& graph,
   if (options.benchmark == Benchmark::none) return;
   if (options.benchmark == Benchmark::load) {
     // Never committed: gone when it has been measured, or the program is interrupted.
-    io::AtomicFile file((std::filesystem::temp_directory_path() / "pagerank-bench.mtx").string());
+    io::AtomicFile file((std::filesystem::temp_directory_path() / "pagerank-bench.mtx").string(),
+                        io::AtomicFile::Until::temporary_name);
     io::write_matrix_market(file.stream(), loaded.edges, "", options.threads);
     if (!file.stream().flush()) throw io::OutputError("cannot write " + file.written_path());
     loaded.edges = {};
