@@ -486,8 +486,8 @@ KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
   const KernelCost plain = cost_of_balanced(shape, value_bytes, bandwidth),
                    late = early ? cost_of_held_blocked(shape, value_bytes, bandwidth)
                                 : cost_of_late_blocked(shape, value_bytes, bandwidth);
-  const double beside =
-      std::floor((early ? idle_when_held : idle_while_prepared) / plain.iteration);
+  const double idle = early ? idle_when_held : idle_while_prepared;
+  const double beside = std::max(1.0, std::floor(idle / plain.iteration));  // one runs in any case
   const double enough = payback(shape, late.prepare - beside * late.iteration);
   shape.mixing = 1;  // as slowly as can be
   if (iterations(shape) <= enough) return balanced;
