@@ -331,7 +331,8 @@ TEST_CASE("unfinished files can be removed at any time") {
   if (child == 0) {
     io::AtomicFile kept((files / "kept").string());
     kept.commit();
-    io::AtomicFile unfinished((files / "unfinished").string());
+    io::AtomicFile unfinished((files / "unfinished").string(),
+                              io::AtomicFile::Until::temporary_name);
     unfinished.stream() << "half" << std::flush;
     io::remove_unfinished_files();
     _exit(0);
