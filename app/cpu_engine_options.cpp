@@ -11,7 +11,7 @@ namespace pagerank::app {
 namespace {
 
 /// On fewer links the CPU engine's iterations in double are the faster ones
-/// (docs/performance-cpu.md).
+/// (docs/notebook/cpu.md).
 constexpr EdgeIndex mixed_links_on_cpu = 1 << 20;
 
 }  // namespace

@@ -57,7 +57,7 @@ io::GraphFormat text_format(const Options& options, const std::string& path) {
 
 /// Whether the GPU would have a file in its layout sooner. The host reads and builds while the
 /// context is created, for nothing as it were, but of large files more than that (measured:
-/// docs/performance-reading.md). Not of streams, which could not be read again by the host, nor of
+/// docs/notebook/reading.md). Not of streams, which could not be read again by the host, nor of
 /// compressed text, where all wait for zlib.
 bool device_is_faster(const Options& options, const io::ByteSource& source) {
   constexpr std::uint64_t bytes_a_core = std::uint64_t{12} << 20;

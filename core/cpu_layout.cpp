@@ -132,7 +132,7 @@ CpuLayout detail::choose_by_sample(NodeId nodes, EdgeIndex links, const LayoutWi
   const Shape shape = shape_of(sample, value_bytes, window_nodes(wish.sizes, wish.narrow));
   const auto width = static_cast<double>(value_bytes);
   // Nanoseconds of a core a link, measured on a Zen 4, a Zen 5 and a Xeon
-  // (docs/performance-cpu.md): rows of no predictable length, lines, rows; links and runs; and two
+  // (docs/notebook/cpu.md): rows of no predictable length, lines, rows; links and runs; and two
   // passes that sort runs.
   const double plain = 1.2 + shape.lines_per_link * line_cost(nodes * width) +
                        1.5 * nodes / static_cast<double>(links);

@@ -75,7 +75,7 @@ class Event {
 /// An array in host memory that is page-locked (see PageLock), which asynchronous copies to and
 /// from the device take; its elements start as zeros. Ordinary memory, touched and then locked:
 /// that takes a fifth of the time of cudaHostAlloc(), and where pages are huge less than that
-/// (docs/performance.md).
+/// (docs/notebook/gpu.md).
 template <class T>
 class PinnedArray {
  public:

@@ -206,7 +206,7 @@ double mixing_one_way(const LinkSample& sample, std::uint64_t nodes) {
 }
 
 /// A random walk forgets where it came from the faster, the more ways lead on; slowly if it stays
-/// near, or goes from hub to hub. A fit to iterations of generated graphs (docs/performance.md).
+/// near, or goes from hub to hub. A fit to iterations of generated graphs (docs/notebook/gpu.md).
 double estimate_mixing(const MatrixSampler& matrix, const Runs& runs) {
   const LinkSample sample(matrix);
   constexpr auto samples = static_cast<double>(LinkSample::count);
@@ -259,7 +259,7 @@ constexpr double blocked_share_of_memory = 0.5;
 constexpr double launches_of_balanced = 20e-6, launches_of_blocked = 20e-6;
 
 /// So long iterations go on beside preparing `blocked`, and beside what is left of it where its
-/// start was held: more only put off those of `blocked` (measured, docs/performance.md).
+/// start was held: more only put off those of `blocked` (measured, docs/notebook/gpu.md).
 constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 0.8e-3;
 /// What is left takes longer beside iterations, for each step waits for blocks of the other kernel.
 constexpr double held_takes_longer = 0.65e-3;

@@ -17,7 +17,7 @@ namespace pagerank::gpu {
 /// without waiting, and goes back to the device when the last copy of this object and the last
 /// buffer from it are gone. Also for many arrays that come and go together. cudaMalloc() takes a
 /// tenth of a millisecond for anything, and CUDA's own pool several times longer than that for
-/// large blocks (docs/performance.md).
+/// large blocks (docs/notebook/gpu.md).
 class ScratchMemory {
  public:
   /// With so many bytes to begin with; takes no more than what leaves held_device_bytes at

@@ -120,7 +120,7 @@ void attempt(Contestant& contestant, const Measure& measure) {
 /// Has all make engines and solve in turns, as users have it do, so that what the machine does
 /// meanwhile, and what the first of a process waits for, is no kernel's alone. Nor does one always
 /// come behind the same other, nor at once: for a while after much memory of a device was freed
-/// uploads are slower (docs/performance.md).
+/// uploads are slower (docs/notebook/gpu.md).
 void take_turns(std::vector<Contestant>& contestants, const BenchOptions& options) {
   constexpr std::size_t fewest = 5, most = 100;
   constexpr std::chrono::milliseconds rest(50);
