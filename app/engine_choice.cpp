@@ -23,7 +23,9 @@ ChosenEngine make_gpu_engine(const Options& options, Matrix&& matrix) {
       std::forward<Matrix>(matrix),
       gpu::EngineOptions{.device = options.device,
                          .kernel = options.kernel,
-                         .expected = {options.problem.alpha, options.tolerance, 1},
+                         .expected = {.alpha = options.problem.alpha,
+                                      .tolerance = options.tolerance,
+                                      .max_iterations = options.max_iterations},
                          .precision = precision,
                          .threads = options.threads,
                          .memory_limit = options.gpu_memory});

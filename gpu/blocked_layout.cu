@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "gpu/device.cuh"
 #include "gpu/link_runs.cuh"
 #include "gpu/long_rows.cuh"
 #include "gpu/node_order.cuh"
@@ -16,16 +17,6 @@
 
 namespace pagerank::gpu {
 namespace {
-
-/// Windows of 224 KB of x, and two blocks of the second pass on a multiprocessor: three smaller
-/// ones have shorter segments, which costs a little on all graphs and most where there are many
-/// windows.
-template <class T>
-constexpr BlockedShape shape_of = {.window_size = (224U << 10) / sizeof(T),
-                                   .local_bits = sizeof(T) == 8 ? 15 : 16,
-                                   .capacity = (112U << 10) / sizeof(T),
-                                   .threads = combine_threads,
-                                   .resident = combine_blocks};
 
 std::uint32_t count_multiprocessors() {
   int multiprocessors = 0, device = 0;
@@ -88,7 +79,7 @@ struct Builder {
         scratch_(scratch_for(graph, layout.memory)),
         algorithms_(scratch_),
         stream_(stream),
-        base_(graph, shape_of<T>.window_size, algorithms_),
+        base_(graph, layout.shape.window_size, algorithms_),
         rows_(base_.linked()) {}
 
   void build() {
@@ -344,7 +335,9 @@ struct Builder {
 
 template <class T>
 BlockedLayout<T>::BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream)
-    : memory(stream, 0, graph.most_held()), nodes(graph.node_count()), shape(shape_of<T>) {
+    : memory(stream, 0, graph.most_held()),
+      nodes(graph.node_count()),
+      shape(blocked_shape(sizeof(T), device_traits().shared_memory)) {
   const std::uint64_t most_windows = (nodes - 1) / shape.window_size + 1;
   if (bits_below(most_windows) > static_cast<int>(32 - shape.local_bits)) {
     throw KernelRefused("kernel blocked: " + std::to_string(nodes) + " nodes are too many");

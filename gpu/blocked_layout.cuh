@@ -8,11 +8,6 @@
 
 namespace pagerank::gpu {
 
-/// Threads of a block of the first pass; a multiprocessor holds one.
-inline constexpr unsigned gather_threads = 768;
-/// Threads of a block of the second pass, and how many of them a multiprocessor holds.
-inline constexpr unsigned combine_threads = 512, combine_blocks = 2;
-
 /// Where the partial sums of a segment lie, and where they go.
 struct alignas(8) Segment {
   std::uint32_t begin;  ///< In the window's partial sums.

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/host_device.hpp"
+#include "gpu/device_traits.hpp"
 
 namespace pagerank::gpu {
 
@@ -33,6 +36,34 @@ struct BlockedShape {
     return (capacity - 1) / most_runs_of_piece * most_runs_of_piece;
   }
 };
+
+/// Threads of a block of the first pass; a multiprocessor holds one.
+inline constexpr unsigned gather_threads = 768;
+/// Threads of a block of the second pass, and how many of them a multiprocessor is to hold: three
+/// smaller ones have shorter segments, which costs a little on all graphs and most where there are
+/// many windows.
+inline constexpr unsigned combine_threads = 512, combine_blocks = 2;
+
+/// The largest windows and row blocks, for elements of x of `value_bytes`, that shared memory has
+/// room for; no larger than an H100's, which ids of 16 bits reach: windows of 224 KiB, two row
+/// blocks of 112.
+[[nodiscard]] constexpr BlockedShape blocked_shape(std::size_t value_bytes,
+                                                   const SharedMemory& memory = {}) {
+  constexpr std::size_t whole = 4 << 10, most_window = 224 << 10;
+  const std::size_t zero = value_bytes;  // the element behind the window
+  const std::size_t resident =
+      std::clamp<std::size_t>(memory.threads / combine_threads, 1, combine_blocks);
+  const std::size_t of_row_block =
+      std::min(memory.most_of_block, memory.of_multiprocessor / resident - memory.taken_of_block);
+  const auto values = [&](std::size_t bytes, std::size_t most) {
+    return static_cast<std::uint32_t>(std::min(bytes / whole * whole, most) / value_bytes);
+  };
+  return {.window_size = values(memory.most_of_block - zero, most_window),
+          .local_bits = value_bytes == sizeof(double) ? 15U : 16U,
+          .capacity = values(of_row_block, most_window / combine_blocks),
+          .threads = combine_threads,
+          .resident = static_cast<std::uint32_t>(resident)};
+}
 
 /// The first link of a run, of which the low 32 bits are known, in a window of less than 2^32 links
 /// that begin with `window_begin`.

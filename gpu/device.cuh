@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gpu/cuda_check.cuh"
+#include "gpu/device_traits.hpp"
 
 namespace pagerank::gpu {
 
@@ -25,7 +26,8 @@ struct DeviceMemory {
   void require(std::size_t needed, std::size_t held = 0) const;
 };
 
-/// Bytes a second of the current device's memory by its clock and width; 0: it does not tell.
-[[nodiscard]] double memory_bandwidth();
+/// Of the current device; an H100's bandwidth where it does not tell, and no more shared memory
+/// than limit_shared_memory() leaves.
+[[nodiscard]] DeviceTraits device_traits();
 
 }  // namespace pagerank::gpu

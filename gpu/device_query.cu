@@ -7,6 +7,7 @@
 #include "gpu/device.cuh"
 #include "gpu/held_memory.hpp"
 #include "gpu/pagerank.hpp"
+#include "gpu/process.hpp"
 #include "gpu/scratch_memory.cuh"
 
 namespace pagerank::gpu {
@@ -41,7 +42,7 @@ namespace {
 /// What does not change while the process lives, and takes the driver half a millisecond to say.
 struct Facts {
   std::string name;
-  double memory_bandwidth = 0;
+  DeviceTraits traits;
 };
 
 cudaError_t ask_for_facts(int device, Facts& facts) {
@@ -63,7 +64,14 @@ cudaError_t ask_for_facts(int device, Facts& facts) {
   }
   if (error != cudaSuccess) return error;
   const double edges = 2;  // of the clock
-  facts = {properties.name, edges * kilohertz * 1000 * bits / 8};
+  facts.name = properties.name;
+  const double bandwidth = edges * kilohertz * 1000 * bits / 8;
+  if (bandwidth > 0) facts.traits.memory_bandwidth = bandwidth;
+  facts.traits.shared_memory = {
+      .most_of_block = properties.sharedMemPerBlockOptin,
+      .of_multiprocessor = properties.sharedMemPerMultiprocessor,
+      .taken_of_block = properties.reservedSharedMemPerBlock,
+      .threads = static_cast<std::uint32_t>(properties.maxThreadsPerMultiProcessor)};
   known.emplace(device, facts);
   return cudaSuccess;
 }
@@ -102,12 +110,13 @@ void DeviceMemory::require(std::size_t needed, std::size_t held) const {
   if (needed > most) throw OutOfMemory(device, needed, most);
 }
 
-double memory_bandwidth() {
+DeviceTraits device_traits() {
   int device = 0;
   PAGERANK_CUDA(cudaGetDevice(&device));
   Facts facts;
   PAGERANK_CUDA(ask_for_facts(device, facts));
-  return facts.memory_bandwidth;
+  facts.traits.shared_memory = facts.traits.shared_memory.within(shared_memory_limit());
+  return facts.traits;
 }
 
 void create_context(int device) noexcept {

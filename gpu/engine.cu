@@ -77,8 +77,8 @@ class Engine::Impl {
   void prepare(const TransitionMatrix& matrix, const EngineOptions& options) {
     // Looked at by another thread, beside all that comes before the links.
     const bool apart = automatic_ && matrix.link_count() >= least_links_to_look_at;
-    const auto begin_to_look = [&, bandwidth = memory_bandwidth()] {
-      return look(HostSampler(matrix), options, bandwidth);
+    const auto begin_to_look = [&, device = device_traits()] {
+      return look(HostSampler(matrix), options, device);
     };
     std::future<Look> looking =
         std::async(apart ? std::launch::async : std::launch::deferred, begin_to_look);
@@ -97,7 +97,7 @@ class Engine::Impl {
       prepare_as(
           prepared, *matrix, matrix->bytes(), options,
           [&](const DeviceGraph<T>& graph) {
-            return look(graph.sampler(), options, memory_bandwidth());
+            return look(graph.sampler(), options, device_traits());
           },
           [&](TransferRing&, const GraphMemory& memory) { return DeviceGraph<T>(matrix, memory); });
     };
@@ -110,8 +110,8 @@ class Engine::Impl {
     std::optional<RowSample> sample;  ///< For who prepares a kernel when the matrix may be gone.
   };
   [[nodiscard]] static Look look(const MatrixSampler& matrix, const EngineOptions& options,
-                                 double bandwidth) {
-    Look found{.choice = choose_kernel(matrix, options.precision, options.expected, bandwidth),
+                                 const DeviceTraits& device) {
+    Look found{.choice = choose_kernel(matrix, options.precision, options.expected, device),
                .sample = {}};
     if (found.choice.doubtful()) found.sample = sample_rows(matrix);
     return found;
@@ -141,8 +141,10 @@ class Engine::Impl {
       graph.keep_sample(std::move(found.sample));
       KernelPlan<T> kernels = plan_kernels<T>(found.choice, fits, options.expected.solves);
       // What may turn out not to be wanted is held as long as the engine lives.
-      const std::size_t chosen = bytes_with(find_spmv_kernel(later_kernel)) - held;
-      kernels.later.early = kernels.later.early && is_little(chosen, most_held);
+      if (kernels.later.early) {
+        kernels.later.early =
+            is_little(bytes_with(find_spmv_kernel(later_kernel)) - held, most_held);
+      }
       return kernels;
     };
     const auto prepare_graph = [&] {

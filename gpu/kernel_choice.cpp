@@ -12,7 +12,6 @@ namespace pagerank::gpu {
 namespace {
 
 constexpr std::size_t sector_bytes = 32;
-constexpr std::size_t window_bytes = std::size_t{224} << 10;  // of `blocked`
 
 /// So many links are on their way for nearly as long as what can be done meanwhile takes.
 constexpr EdgeIndex least_links_to_prepare_early = EdgeIndex{1} << 23;
@@ -132,8 +131,7 @@ class DegreeOrder {
 struct Runs {
   double as_numbered, by_degree, anywhere;  ///< Per link; the last where links lead anywhere.
 };
-Runs sample_runs(const MatrixSampler& matrix, std::size_t value_bytes) {
-  const auto window_size = static_cast<std::uint32_t>(window_bytes / value_bytes);
+Runs sample_runs(const MatrixSampler& matrix, std::uint32_t window_size) {
   const RowSample sample = sample_rows(matrix, 8 * sixteenths(matrix));
   const std::vector<double> elements = matrix.elements(sample.links);
   const DegreeOrder order(matrix);
@@ -258,6 +256,12 @@ constexpr double blocked_share_of_memory = 0.5;
 /// Of an iteration, fitted to graphs of 2^18 nodes and more.
 constexpr double launches_of_balanced = 20e-6, launches_of_blocked = 20e-6;
 
+/// What is prepared passes through memory, and takes longer where that is slower than an H100's.
+/// (On an H200, where it is faster, it was not seen to take less.)
+double slower_memory(double bandwidth) {
+  return std::max(1.0, h100_memory_bandwidth / bandwidth);
+}
+
 /// So long iterations go on beside preparing `blocked`, and beside what is left of it where its
 /// start was held: more only put off those of `blocked` (measured, docs/notebook/gpu.md).
 constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 0.8e-3;
@@ -317,7 +321,7 @@ std::vector<double> HostSampler::inverse_out_weights(const std::vector<NodeId>& 
 
 std::size_t RowSample::most_columns(std::uint64_t nodes) {
   // Of the windows there are, so many see nearly all that a row falls into.
-  const std::size_t windows = nodes * sizeof(float) / window_bytes + 1;
+  const std::size_t windows = nodes / blocked_shape(sizeof(float)).window_size + 1;
   return std::clamp<std::size_t>(4 * windows, 64, 256);
 }
 
@@ -366,12 +370,13 @@ double RowSample::runs_per_random_link(std::uint64_t nodes, std::uint32_t window
   return sum / static_cast<double>(lengths.size());
 }
 
-GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes) {
+GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes,
+                         const SharedMemory& shared_memory) {
   GraphShape shape{
       .nodes = matrix.node_count(), .links = matrix.link_count(), .weighted = matrix.weighted()};
   if (shape.links == 0) return shape;
   shape.sectors_per_link = sample_sectors(matrix, value_bytes);
-  const Runs runs = sample_runs(matrix, value_bytes);
+  const Runs runs = sample_runs(matrix, blocked_shape(value_bytes, shared_memory).window_size);
   shape.runs_per_link =
       runs.by_degree < worth_renumbering * runs.as_numbered ? runs.by_degree : runs.as_numbered;
   shape.isolated = sample_isolated(matrix);
@@ -406,7 +411,8 @@ KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
   const double bytes = links * (2.4 + (shape.weighted ? width : 0)) +
                        runs * (1.7 + (1.15 + in_memory) * width) + nodes * 5.4 * width;
   const double sorted = links * (0.02e-9 + (shape.weighted ? width * 0.005e-9 : 0));
-  return {.prepare = 1.65e-3 + nodes * 0.35e-9 + sorted + runs * 0.05e-9,
+  const double passes = nodes * 0.35e-9 + sorted + runs * 0.05e-9;
+  return {.prepare = 1.65e-3 + slower_memory(memory_bandwidth) * passes,
           .iteration = launches_of_blocked + bytes / (faster * blocked_bytes_per_second)};
 }
 
@@ -415,8 +421,9 @@ KernelCost cost_of_late_blocked(const GraphShape& shape, std::size_t value_bytes
   KernelCost cost = cost_of_blocked(shape, value_bytes, memory_bandwidth);
   const auto nodes = static_cast<double>(shape.nodes), links = static_cast<double>(shape.links);
   const double values = shape.weighted ? static_cast<double>(value_bytes) * 0.005e-9 : 0;
-  cost.prepare = 3.0e-3 + nodes * 0.6e-9 + links * (0.011e-9 + values) +
-                 links * shape.runs_per_link * 0.097e-9;
+  const double passes =
+      nodes * 0.6e-9 + links * (0.011e-9 + values) + links * shape.runs_per_link * 0.097e-9;
+  cost.prepare = 3.0e-3 + slower_memory(memory_bandwidth) * passes;
   return cost;
 }
 
@@ -458,11 +465,11 @@ double iterations_left(std::span<const double> changes, double target, double al
 }
 
 KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
-                           const ExpectedWork& work, double memory_bandwidth) {
+                           const ExpectedWork& work, const DeviceTraits& device) {
   const KernelChoice balanced{.kernel = "balanced"}, blocked{.kernel = "blocked"};
   if (matrix.link_count() < least_links_to_look_at) return balanced;
   const std::size_t value_bytes = precision == Precision::float64 ? sizeof(double) : sizeof(float);
-  const double bandwidth = memory_bandwidth > 0 ? memory_bandwidth : h100_memory_bandwidth;
+  const double bandwidth = device.memory_bandwidth;
   // Iterations that pay for so many seconds more.
   const auto payback = [&](const GraphShape& shape, double seconds) {
     const double gained = cost_of_balanced(shape, value_bytes, bandwidth).iteration -
@@ -475,12 +482,13 @@ KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
                               cost_of_balanced(shape, value_bytes, bandwidth).prepare);
   };
   const auto iterations = [&](const GraphShape& shape) {
-    return work.solves * expected_iterations(shape, work.alpha, work.tolerance);
+    return work.solves * std::min<double>(work.max_iterations,
+                                          expected_iterations(shape, work.alpha, work.tolerance));
   };
   // Looking takes about as long as such a solve.
   const GraphShape best = most_for_blocked(matrix);
   if (iterations(best) <= payback_at_once(best)) return balanced;
-  GraphShape shape = measure_shape(matrix, value_bytes);
+  GraphShape shape = measure_shape(matrix, value_bytes, device.shared_memory);
   if (iterations(shape) > payback_at_once(shape)) return blocked;
   const bool early = matrix.link_count() >= least_links_to_prepare_early;
   const KernelCost plain = cost_of_balanced(shape, value_bytes, bandwidth),

@@ -7,8 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/pagerank.hpp"
 #include "core/transition_matrix.hpp"
 #include "core/types.hpp"
+#include "gpu/blocked_shape.hpp"
+#include "gpu/device_traits.hpp"
 
 /// Which SpMV kernel is worth its preparation. Plain C++: the same choice, or the same doubt, with
 /// and without a GPU.
@@ -107,18 +110,16 @@ struct RowSample {
 /// `blocked` takes the nodes in another order if that leaves less than so much of the runs.
 inline constexpr double worth_renumbering = 0.8;
 
-/// `value_bytes`: of an element of x.
-[[nodiscard]] GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes);
+/// `value_bytes`: of an element of x; windows are as large as that device has room for.
+[[nodiscard]] GraphShape measure_shape(const MatrixSampler& matrix, std::size_t value_bytes,
+                                       const SharedMemory& shared_memory = {});
 [[nodiscard]] inline GraphShape measure_shape(const TransitionMatrix& matrix,
                                               std::size_t value_bytes) {
   return measure_shape(HostSampler(matrix), value_bytes);
 }
 
-/// Bytes a second of an H100's memory, by its clock and width.
-inline constexpr double h100_memory_bandwidth = 3.35e12;
-
 /// Seconds on an H100 with memory of that bandwidth; devices that differ in more differ in all of
-/// them alike, about. An H200 is such a one.
+/// them alike, about. An H200 is such a one. (Measured on these two alone.)
 struct KernelCost {
   double prepare = 0;  ///< What is left when the links have arrived.
   double iteration = 0;
@@ -161,6 +162,7 @@ struct ExpectedWork {
   double alpha = 0.85;
   double tolerance = 1e-8;
   std::uint32_t solves = 1;
+  std::uint32_t max_iterations = SolveOptions{}.max_iterations;  ///< Of a solve.
 };
 
 struct KernelChoice {
@@ -185,10 +187,9 @@ struct KernelChoice {
 /// Smaller graphs are done before their shape is known.
 inline constexpr EdgeIndex least_links_to_look_at = EdgeIndex{1} << 20;
 
-/// Whichever takes less time for that work, preparation included, on a device with memory of that
-/// bandwidth (0: an H100's).
+/// Whichever takes less time for that work, preparation included, on such a device.
 [[nodiscard]] KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
-                                         const ExpectedWork& work, double memory_bandwidth = 0);
+                                         const ExpectedWork& work, const DeviceTraits& device = {});
 [[nodiscard]] inline KernelChoice choose_kernel(const TransitionMatrix& matrix, Precision precision,
                                                 const ExpectedWork& work) {
   return choose_kernel(HostSampler(matrix), precision, work);

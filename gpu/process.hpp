@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 namespace pagerank::gpu {
 
 /// For programs that have the GPU once and briefly: has the driver make one way to it for all
@@ -11,5 +13,11 @@ void prefer_short_start();
 /// Frees what the engines of this process that are gone left for the next: page-locked memory (up
 /// to 4 MiB a thread, of 12 at most) and threads.
 void release_kept_memory();
+
+/// Engines made from now on lay graphs out as on a GPU whose blocks can have no more than so many
+/// bytes of shared memory (0, as at first: what the device has). At least 48 KiB, as every GPU has.
+/// For tests: what other GPUs take can be tried on any.
+void limit_shared_memory(std::size_t bytes_of_block);
+[[nodiscard]] std::size_t shared_memory_limit();
 
 }  // namespace pagerank::gpu

@@ -33,8 +33,6 @@
 // is propagation blocking (S. Beamer, K. Asanovic, D. Patterson: Reducing PageRank Communication
 // via Propagation Blocking, IPDPS 2017) with sums in place of single contributions, and sliced
 // ELLPACK within (A. Monakov et al., HiPEAC 2010).
-#include <string>
-
 #include "gpu/blocked_layout.cuh"
 #include "gpu/cache_policy.cuh"
 #include "gpu/launch_bounds.cuh"
@@ -233,24 +231,9 @@ __global__ void __launch_bounds__(combine_threads, resident_blocks(combine_threa
   walk.template sum<false, true>(slots, static_cast<const T*>(nullptr), out, y + rows.empty_begin);
 }
 
-/// Windows are as large as Hopper's shared memory.
-constexpr int window_bytes = 224 << 10;
-
-void require_shared_memory() {
-  int device = 0, available = 0;
-  PAGERANK_CUDA(cudaGetDevice(&device));
-  PAGERANK_CUDA(
-      cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  if (available > window_bytes) return;
-  throw KernelRefused("kernel blocked: it needs more than " + std::to_string(window_bytes) +
-                      " bytes of shared memory a block, this GPU has " + std::to_string(available));
-}
-
 /// Before it is prepared all that is known is how many runs there can be: between what the layout
 /// takes at least, and what sorting the links takes while it is prepared.
-/// Throws KernelRefused where a multiprocessor's shared memory holds no window.
 std::size_t extra_bytes(const MatrixFacts& matrix, std::size_t value_bytes) {
-  require_shared_memory();
   const std::size_t key_bytes = sizeof(std::uint64_t) + (matrix.weighted() ? value_bytes : 0);
   return matrix.link_count() * 2 * key_bytes + matrix.node_count() * std::size_t{16};
 }

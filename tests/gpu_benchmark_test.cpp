@@ -9,6 +9,7 @@
 #include "gpu/benchmark.hpp"
 #include "gpu/pagerank.hpp"
 #include "tests/engine_graphs.hpp"
+#include "tests/shared_memory_limit.hpp"
 #include "tests/support.hpp"
 
 namespace pagerank::tests {
@@ -54,7 +55,9 @@ TEST_CASE("every kernel multiplies as the reference does, with values and withou
 TEST_CASE("rows of any length and nodes in many windows: every balanced kernel multiplies right") {
   if (tested_engines() != "gpu") return;
   // For blocked: giants of one and of several row blocks, rows that warps add up, lists of every
-  // length, and rows without links, over two windows of floats and four of doubles.
+  // length, and rows without links, over two windows of floats and four of doubles; more of all
+  // with less shared memory. (A run is 64 links of a row and window at most, a row block of floats
+  // has 28671 runs, a giant more than 3584.)
   std::mt19937_64 random(41);
   constexpr NodeId nodes = 100'000;
   EdgeList edges;
@@ -64,8 +67,8 @@ TEST_CASE("rows of any length and nodes in many windows: every balanced kernel m
       edges.add_entry(SourceIndex::row, static_cast<NodeId>(random() % nodes), target);
     }
   };
-  row(0, 1'300'000);
-  row(60'000, 200'000);
+  row(0, 2'000'000);
+  row(60'000, 300'000);
   row(nodes - 1, 150'000);
   for (NodeId i = 0; i < 300; ++i) row(1000 + 7 * i, i);
   for (NodeId i = 0; i < 20; ++i) row(70'000 + i, 9000);
@@ -81,8 +84,8 @@ TEST_CASE("rows of any length and nodes in many windows: every balanced kernel m
     for (const bool values : {false, true}) {
       const std::vector<double> reference = multiply(matrix.in_links, values ? scaled : x);
       gpu::SpmvBenchmark benchmark(matrix, 0, precision, values);
-      for (const char* const kernel : {"blocked", "balanced"}) {
-        CAPTURE(std::string(kernel));
+      const auto check = [&](const std::string& kernel) {
+        CAPTURE(kernel);
         std::vector<double> first, again;
         for (std::vector<double>* y : {&first, &again}) {
           (void)benchmark.run(kernel, x, *y, {.seconds = 0, .least_samples = 1});
@@ -90,8 +93,15 @@ TEST_CASE("rows of any length and nodes in many windows: every balanced kernel m
         CHECK(first == again);
         CHECK(app::bench::compare_sums(
                   first, reference,
-                  {.precision = precision, .narrow = kernel[1] == 'l', .whole = !values})
+                  {.precision = precision, .narrow = kernel == "blocked", .whole = !values})
                   .correct);
+      };
+      check("balanced");
+      check("blocked");
+      for (const std::size_t bytes : smaller_shared_memories) {
+        CAPTURE(bytes);
+        const SharedMemoryLimit limit(bytes);
+        check("blocked");
       }
     }
   }

@@ -34,6 +34,33 @@ TEST_CASE("preparation is paid where many iterations gain from it") {
   }
 }
 
+TEST_CASE("a solve of few iterations at most pays for no preparation, many such do") {
+  const TransitionMatrix& matrix = scrambled_rmat();
+  ExpectedWork work{.alpha = 0.99, .max_iterations = 1000};
+  REQUIRE(choose_kernel(matrix, Precision::mixed, work).kernel == "blocked");
+  work.max_iterations = 5;
+  const KernelChoice few = choose_kernel(matrix, Precision::mixed, work);
+  CHECK(few.kernel == "balanced");
+  CHECK_FALSE(few.doubtful());
+  work.solves = 100;
+  CHECK(choose_kernel(matrix, Precision::mixed, work).kernel == "blocked");
+}
+
+TEST_CASE("less shared memory makes more runs, slower memory a longer preparation") {
+  const TransitionMatrix& matrix = scrambled_rmat();
+  const HostSampler sampler(matrix);
+  const SharedMemory h100;
+  const GraphShape large = measure_shape(sampler, 4),
+                   small = measure_shape(sampler, 4, h100.within(64 << 10));
+  CHECK(small.runs_per_link > 1.1 * large.runs_per_link);
+  CHECK(cost_of_blocked(small, 4).prepare > cost_of_blocked(large, 4).prepare);
+  for (const auto cost : {cost_of_blocked, cost_of_late_blocked, cost_of_held_blocked}) {
+    const double prepare = cost(large, 4, h100_memory_bandwidth).prepare;
+    CHECK(cost(large, 4, h100_memory_bandwidth / 4).prepare > 1.2 * prepare);
+    CHECK(cost(large, 4, 2 * h100_memory_bandwidth).prepare == prepare);
+  }
+}
+
 TEST_CASE("small graphs are not looked at") {
   CHECK(choose_kernel(generated(GraphKind::rmat, 10), Precision::mixed, {.solves = 1000}).kernel ==
         "balanced");
@@ -311,7 +338,7 @@ TEST_CASE("faster memory helps where x is in memory, and so balanced more than b
   CHECK(blocked < 1);
   CHECK(choose_kernel(scrambled_rmat(), Precision::mixed, {.solves = 100}).kernel ==
         choose_kernel(HostSampler(scrambled_rmat()), Precision::mixed, {.solves = 100},
-                      h100_memory_bandwidth)
+                      DeviceTraits{})
             .kernel);
 }
 

@@ -16,6 +16,7 @@
 
 #include "core/cpu_engine.hpp"
 #include "gpu/pagerank.hpp"
+#include "tests/shared_memory_limit.hpp"
 
 namespace pagerank::tests {
 
@@ -189,19 +190,28 @@ std::vector<EngineCase> engine_cases() {
     if (tested_engines() == "gpu") {
       for (const gpu::Kernel& kernel : gpu::kernels()) {
         const std::string name(kernel.name);
-        cases.push_back({std::string("gpu ").append(name).append(type), precision, kernel.same_bits,
-                         kernel.library,
-                         [=](const TransitionMatrix& matrix) -> std::unique_ptr<Engine> {
-                           try {
-                             return std::make_unique<gpu::Engine>(
-                                 matrix, gpu::EngineOptions{.kernel = name,
-                                                            .precision = precision,
-                                                            .upload_stretch = small_stretch});
-                           } catch (const gpu::KernelRefused&) {
-                             if (name != "ell") throw;
-                             return nullptr;
-                           }
-                         }});
+        std::vector<std::size_t> shared_memories = {0};
+        if (name == "blocked") {  // which is laid out by it
+          shared_memories.insert(shared_memories.end(), std::begin(smaller_shared_memories),
+                                 std::end(smaller_shared_memories));
+        }
+        for (const std::size_t shared_memory : shared_memories) {
+          std::string of_case = "gpu " + name + type;
+          if (shared_memory > 0) of_case += ", shared memory " + std::to_string(shared_memory);
+          cases.push_back({std::move(of_case), precision, kernel.same_bits, kernel.library,
+                           [=](const TransitionMatrix& matrix) -> std::unique_ptr<Engine> {
+                             const SharedMemoryLimit limit(shared_memory);
+                             try {
+                               return std::make_unique<gpu::Engine>(
+                                   matrix, gpu::EngineOptions{.kernel = name,
+                                                              .precision = precision,
+                                                              .upload_stretch = small_stretch});
+                             } catch (const gpu::KernelRefused&) {
+                               if (name != "ell") throw;
+                               return nullptr;
+                             }
+                           }});
+        }
       }
     } else {
       for (const auto& [name, options] : cpu_cases()) {

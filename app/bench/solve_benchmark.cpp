@@ -183,7 +183,9 @@ Contestant gpu_contestant(const BenchOptions& options, const TransitionMatrix& m
                           std::string_view kernel) {
   gpu::EngineOptions engine_options{.device = options.device,
                                     .kernel = {},
-                                    .expected = {options.alpha, options.tolerance, options.solves},
+                                    .expected = {.alpha = options.alpha,
+                                                 .tolerance = options.tolerance,
+                                                 .solves = options.solves},
                                     .precision = options.precision,
                                     .threads = options.threads,
                                     .memory_limit = options.gpu_memory,
