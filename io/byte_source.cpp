@@ -45,6 +45,7 @@ struct ByteSource::File {
   File& operator=(const File&) = delete;
 
   [[noreturn]] void fail(int error) const { throw InputError(name + ": " + std::strerror(error)); }
+  [[noreturn]] void fail_changed() const { throw InputError(name + ": changed while it was read"); }
   [[nodiscard]] std::size_t read(std::span<char> buffer);
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> buffer);
   void took_up_to(std::uint64_t offset);
@@ -52,7 +53,8 @@ struct ByteSource::File {
   std::string name;
   int descriptor = -1;
   std::atomic<std::uint64_t> taken = 0;
-  std::uint64_t position = 0;  ///< Of what is read next, as it stands in the file.
+  std::uint64_t position = 0;        ///< Of what is read next, as it stands in the file,
+  std::optional<std::uint64_t> end;  ///< which ended here when it was opened, where that is known.
 
  private:
   void begin();
@@ -75,9 +77,10 @@ ByteSource::ByteSource(const std::string& path)
   may_wait_ = !S_ISREG(status.st_mode);
   // Files that the kernel makes up as they are read say that they are empty.
   if (!S_ISREG(status.st_mode) || status.st_size <= 0) return;
-  to_take_ = static_cast<std::uint64_t>(status.st_size);
+  file_->end = to_take_ = static_cast<std::uint64_t>(status.st_size);
   if (path == "-") {  // others may have read some of it
     file_->position = static_cast<std::uint64_t>(std::max<off_t>(lseek(fd, 0, SEEK_CUR), 0));
+    file_->end = std::max(file_->position, *to_take_);
     return;
   }
   std::string first(GzipStream::magic_bytes, ' ');
@@ -141,7 +144,11 @@ void ByteSource::stop() {
 }
 
 std::size_t ByteSource::read_at(std::uint64_t offset, std::span<char> buffer) const {
-  return file_->read_at(offset, buffer);
+  const std::size_t got = file_->read_at(offset, buffer);
+  // More than there was is no better than less: its last line may have been half written.
+  const std::uint64_t there = *size_ - std::min(offset, *size_);
+  if (got != std::min<std::uint64_t>(there, buffer.size())) file_->fail_changed();
+  return got;
 }
 
 std::size_t ByteSource::File::read(std::span<char> buffer) {
@@ -168,15 +175,14 @@ std::size_t ByteSource::File::read_as_it_stands(std::span<char> buffer) {
     return again;
   }
   if (error_ != 0) fail(error_);
-  if (ended_) return 0;
-  ssize_t got = -1;
-  do {
-    got = ::read(descriptor, buffer.data(), buffer.size());
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) fail(error_ = errno);
+  ssize_t got = 0;
+  while (!ended_ && (got = ::read(descriptor, buffer.data(), buffer.size())) < 0) {
+    if (errno != EINTR) fail(error_ = errno);
+  }
   ended_ = got == 0;
   position += static_cast<std::uint64_t>(got);
   took_up_to(position);
+  if (ended_ && end && position != *end) fail_changed();
   return static_cast<std::size_t>(got);
 }
 

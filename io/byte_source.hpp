@@ -23,8 +23,9 @@ class ByteSource {
   ~ByteSource();
 
   /// Fills `buffer` from its front; fewer bytes than fit only at the end of the input, 0 after it,
-  /// and in front of an error, which the next call meets. Throws InputError if reading fails or
-  /// compressed data is damaged or cut off, again if it is called again.
+  /// and in front of an error, which the next call meets. Throws InputError if reading fails,
+  /// compressed data is damaged or cut off, or a regular file does not end where it did when it was
+  /// opened; again if it is called again.
   [[nodiscard]] std::size_t read(std::span<char> buffer);
 
   /// The first bytes of what read() will give, up to `bytes` of them (fewer only if there are no
@@ -33,8 +34,8 @@ class ByteSource {
   [[nodiscard]] std::string_view peek(std::size_t bytes);
 
   /// The same as read() from byte `offset` on, for sources of known size: several threads may call
-  /// it at once, and it does not move what read() reads next. Throws InputError if it fails,
-  /// whatever came before that.
+  /// it at once, and it does not move what read() reads next. Throws InputError if it fails, or
+  /// comes to an end that is not at size(), whatever came before that.
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> buffer) const;
 
   /// From any thread: read() reads nothing more, and who waits in it for bytes that may never come
@@ -45,7 +46,8 @@ class ByteSource {
   /// What to call the input in messages: the path, or "<stdin>".
   [[nodiscard]] const std::string& name() const;
 
-  /// The number of bytes where that is known: regular files without compression.
+  /// The number of bytes where that is known, when it was opened: regular files without
+  /// compression.
   [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
 
   /// Up to which byte the file was read so far, of what is compressed up to which compressed one:

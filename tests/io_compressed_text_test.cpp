@@ -24,6 +24,7 @@
 #include "tests/compressed_samples.hpp"
 #include "tests/emulated_readers.hpp"
 #include "tests/gzip_data.hpp"
+#include "tests/standard_input.hpp"
 #include "tests/support.hpp"
 #include "tests/text_samples.hpp"
 
@@ -91,23 +92,6 @@ struct Pipe {
   [[nodiscard]] std::string path() const { return "/dev/fd/" + std::to_string(ends[0]); }
 
   std::array<int, 2> ends{};
-};
-
-/// Makes a descriptor standard input for a while.
-class StandardInput {
- public:
-  explicit StandardInput(int descriptor) : before_(dup(STDIN_FILENO)) {
-    dup2(descriptor, STDIN_FILENO);
-  }
-  ~StandardInput() {
-    dup2(before_, STDIN_FILENO);
-    close(before_);
-  }
-  StandardInput(const StandardInput&) = delete;
-  StandardInput& operator=(const StandardInput&) = delete;
-
- private:
-  int before_;
 };
 
 /// What zlib makes of a single member in one call, and what it says of the end.
