@@ -57,6 +57,20 @@ void remove_unfinished_files() {
   lock.release();  // NOLINT(bugprone-unused-return-value)
 }
 
+AtomicFile::Buffer::int_type AtomicFile::Buffer::overflow(int_type character) {
+  errno = 0;
+  const int_type result = std::filebuf::overflow(character);
+  if (result == traits_type::eof() && error_ == 0) error_ = errno;
+  return result;
+}
+
+std::streamsize AtomicFile::Buffer::xsputn(const char* text, std::streamsize bytes) {
+  errno = 0;
+  const std::streamsize written = std::filebuf::xsputn(text, bytes);
+  if (written < bytes && error_ == 0) error_ = errno;
+  return written;
+}
+
 void AtomicFile::fail(int error) const {
   throw OutputError("cannot write " + path_ + ": " +
                     (error != 0 ? std::strerror(error) : "output error"));
@@ -108,8 +122,7 @@ AtomicFile::AtomicFile(std::string path, Until until)
   // (Without the lock: a pipe may let it wait for its reader.)
   const auto open_stream = [&](std::ios::openmode mode) {
     errno = 0;
-    stream_.open(written_path_, std::ios::binary | mode);
-    if (stream_) return;
+    if (buffer_.open(written_path_, std::ios::binary | std::ios::out | mode) != nullptr) return;
     const int error = errno;
     if (unnamed_ >= 0) close(unnamed_);
     fail(error);
@@ -131,17 +144,20 @@ AtomicFile::AtomicFile(std::string path, Until until)
 AtomicFile::~AtomicFile() {
   if (unnamed_ >= 0) close(unnamed_);
   if (committed_ || written_path_ == path_) return;
-  stream_.close();
+  buffer_.close();
   if (written_path_.starts_with("/proc/self/fd/")) return;  // it is gone
   const std::lock_guard lock(unfinished().mutex);
   std::remove(written_path_.c_str());
   unfinished().paths.erase(written_path_);
 }
 
+void AtomicFile::flush() {
+  if (!stream_.flush()) fail(buffer_.error());
+}
+
 void AtomicFile::commit() {
   errno = 0;
-  stream_.close();
-  if (!stream_) fail(errno);
+  if (buffer_.close() == nullptr || !stream_) fail(buffer_.error() != 0 ? buffer_.error() : errno);
   const std::lock_guard lock(unfinished().mutex);
   if (unnamed_ >= 0) name_unnamed();
   if (written_path_ != path_ && std::rename(written_path_.c_str(), path_.c_str()) != 0) fail(errno);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fstream>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 
@@ -32,10 +33,27 @@ class AtomicFile {
   /// Where it lies until it is committed; for this process alone, unless it has a temporary name.
   [[nodiscard]] const std::string& written_path() const { return written_path_; }
 
+  /// Writes what was put into the stream so far. Throws OutputError if it could not be written.
+  void flush();
+
   /// Throws OutputError if not everything could be written; the old file, if any, then stays.
   void commit();
 
  private:
+  /// Remembers why something could not be written first: that is asked when all has been put into
+  /// the stream.
+  class Buffer final : public std::filebuf {
+   public:
+    [[nodiscard]] int error() const { return error_; }
+
+   protected:
+    int_type overflow(int_type character) override;
+    std::streamsize xsputn(const char* text, std::streamsize bytes) override;
+
+   private:
+    int error_ = 0;
+  };
+
   [[noreturn]] void fail(int error) const;
   [[nodiscard]] std::string temporary_name() const;
   void open_unnamed();
@@ -44,7 +62,8 @@ class AtomicFile {
   std::string path_;
   std::string written_path_;
   int unnamed_ = -1;  ///< The descriptor of a file without a name.
-  std::ofstream stream_;
+  Buffer buffer_;
+  std::ostream stream_{&buffer_};
   bool committed_ = false;
 };
 

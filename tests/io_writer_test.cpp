@@ -259,6 +259,19 @@ TEST_CASE("a file appears whole or not at all") {
     full.stream() << "x";
     CHECK_THROWS_WITH_AS(full.commit(), doctest::Contains("No space left"), io::OutputError);
   }
+  SUBCASE("why writing failed is said, however long ago that was") {
+    const std::string most_of_a_buffer(5000, 'x'), many_buffers(1 << 20, 'x');
+    for (const std::string& piece : {most_of_a_buffer, many_buffers}) {
+      io::AtomicFile committed("/dev/full"), flushed("/dev/full");
+      for (io::AtomicFile* const file : {&committed, &flushed}) {
+        for (int i = 0; i < 3; ++i) file->stream() << piece;
+      }
+      CHECK_THROWS_WITH_AS(committed.commit(), "cannot write /dev/full: No space left on device",
+                           io::OutputError);
+      CHECK_THROWS_WITH_AS(flushed.flush(), "cannot write /dev/full: No space left on device",
+                           io::OutputError);
+    }
+  }
 }
 
 TEST_CASE("the report is JSON with every field") {
