@@ -38,23 +38,36 @@ std::string behind_links(fs::path path) {
 
 /// Temporary names of the files that are being written.
 struct Unfinished {
-  std::timed_mutex mutex;
-  std::set<std::string> paths;
+  /// Held while a name is made, given away or removed, for which a file system may take long.
+  std::timed_mutex changing;
+  std::mutex mutex;             ///< Never held for long. Guards the
+  std::set<std::string> paths;  ///< names, which are here before they are made.
 };
 Unfinished& unfinished() {
   static Unfinished files;
   return files;
 }
 
+void enter(const std::string& path) {
+  const std::lock_guard lock(unfinished().mutex);
+  unfinished().paths.insert(path);
+}
+/// What is called so no longer, or never was. Of a program that is about to end it does not return.
+void leave(const std::string& path) {
+  const std::lock_guard lock(unfinished().mutex);
+  unfinished().paths.erase(path);
+}
+
 }  // namespace
 
 void remove_unfinished_files() {
-  // Never unlocked: the program ends. It does so too if somebody who has the lock waits for a slow
-  // file system.
-  std::unique_lock lock(unfinished().mutex, std::chrono::milliseconds(500));
-  if (!lock.owns_lock()) return;
+  // Never unlocked: the program ends. It does so too if somebody waits for a slow file system; what
+  // is half done is removed then, or was renamed and is whole.
+  std::unique_lock changing(unfinished().changing, std::chrono::milliseconds(500));
+  std::unique_lock lock(unfinished().mutex);
   for (const std::string& path : unfinished().paths) std::remove(path.c_str());
-  lock.release();  // NOLINT(bugprone-unused-return-value)
+  lock.release();      // NOLINT(bugprone-unused-return-value)
+  changing.release();  // NOLINT(bugprone-unused-return-value)
 }
 
 AtomicFile::Buffer::int_type AtomicFile::Buffer::overflow(int_type character) {
@@ -96,11 +109,13 @@ void AtomicFile::open_unnamed() {
 
 void AtomicFile::name_unnamed() {
   const std::string name = temporary_name();
+  enter(name);
   if (linkat(AT_FDCWD, written_path_.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
     std::error_code error;
     fs::copy_file(written_path_, name, error);
     if (error) {
       std::remove(name.c_str());
+      leave(name);
       fail(error.value());
     }
   }
@@ -125,6 +140,7 @@ AtomicFile::AtomicFile(std::string path, Until until)
     if (buffer_.open(written_path_, std::ios::binary | std::ios::out | mode) != nullptr) return;
     const int error = errno;
     if (unnamed_ >= 0) close(unnamed_);
+    leave(written_path_);
     fail(error);
   };
   if (direct) {
@@ -132,9 +148,9 @@ AtomicFile::AtomicFile(std::string path, Until until)
     return;
   }
   {
-    const std::lock_guard lock(unfinished().mutex);
+    const std::lock_guard changing(unfinished().changing);
+    if (unnamed_ < 0) enter(written_path_);
     open_stream(std::ios::trunc);
-    if (unnamed_ < 0) unfinished().paths.insert(written_path_);
   }
   if (exists) {
     fs::permissions(written_path_, fs::status(path_, ignored).permissions(), ignored);
@@ -146,9 +162,9 @@ AtomicFile::~AtomicFile() {
   if (committed_ || written_path_ == path_) return;
   buffer_.close();
   if (written_path_.starts_with("/proc/self/fd/")) return;  // it is gone
-  const std::lock_guard lock(unfinished().mutex);
+  const std::lock_guard changing(unfinished().changing);
   std::remove(written_path_.c_str());
-  unfinished().paths.erase(written_path_);
+  leave(written_path_);
 }
 
 void AtomicFile::flush() {
@@ -158,10 +174,10 @@ void AtomicFile::flush() {
 void AtomicFile::commit() {
   errno = 0;
   if (buffer_.close() == nullptr || !stream_) fail(buffer_.error() != 0 ? buffer_.error() : errno);
-  const std::lock_guard lock(unfinished().mutex);
+  const std::lock_guard changing(unfinished().changing);
   if (unnamed_ >= 0) name_unnamed();
   if (written_path_ != path_ && std::rename(written_path_.c_str(), path_.c_str()) != 0) fail(errno);
-  unfinished().paths.erase(written_path_);
+  leave(written_path_);
   committed_ = true;
 }
 

@@ -69,7 +69,7 @@ class AtomicFile {
 
 /// For a program that is about to end in the middle of things: removes what every AtomicFile that
 /// is not committed has written, and keeps others from being made or committed from now on (who
-/// tries waits for the end).
+/// tries waits for the end). A file that a slow file system is just renaming may still be renamed.
 void remove_unfinished_files();
 
 }  // namespace pagerank::io
