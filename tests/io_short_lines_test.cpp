@@ -11,6 +11,7 @@
 
 #include "io/edge_list_lines.hpp"
 #include "io/short_lines_avx512.hpp"
+#include "tests/support.hpp"
 
 namespace pagerank::tests {
 TEST_SUITE_BEGIN("io");
@@ -83,9 +84,13 @@ TEST_CASE(
   if (io::usual::avx512::is_supported()) {
     ways.push_back({io::usual::avx512::read_lines<false, NodeId>,
                     io::usual::avx512::read_lines<true, NodeId>});
+  } else if (is_required("PAGERANK_REQUIRE_AVX512")) {
+    FAIL_CHECK("this processor does not have AVX-512");
   } else {
     MESSAGE("skipped for AVX-512, which this processor does not have");
   }
+#else
+  CHECK_FALSE(is_required("PAGERANK_REQUIRE_AVX512"));
 #endif
   std::mt19937_64 random(11);
   const auto number = [&](std::size_t digits) {

@@ -13,8 +13,7 @@ int main(int argc, char** argv) {
   if (pagerank::tests::tested_engines() == "gpu") {
     const std::string reason = pagerank::gpu::unavailable_reason();
     if (!reason.empty()) {
-      const char* require = std::getenv("PAGERANK_REQUIRE_GPU");
-      const bool required = require != nullptr && std::string(require) == "1";
+      const bool required = pagerank::tests::is_required("PAGERANK_REQUIRE_GPU");
       std::cerr << (required ? "FAILED" : "SKIPPED") << ": the GPU tests need a GPU: " << reason
                 << '\n';
       return required ? EXIT_FAILURE : skipped;

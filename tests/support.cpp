@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "core/cpu_engine.hpp"
@@ -139,11 +140,15 @@ std::string tested_engines() {
   return engines != nullptr ? engines : "cpu";
 }
 
+bool is_required(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
 bool has_gpu() {
   const std::string reason = gpu::unavailable_reason();
   if (reason.empty()) return true;
-  const char* const required = std::getenv("PAGERANK_REQUIRE_GPU");
-  if (required != nullptr && std::string(required) == "1") {
+  if (is_required("PAGERANK_REQUIRE_GPU")) {
     FAIL_CHECK(reason);
   } else {
     MESSAGE("skipped, it needs a GPU: ", reason);

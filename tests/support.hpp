@@ -80,6 +80,10 @@ struct EngineCase {
 /// precisions.
 [[nodiscard]] std::vector<EngineCase> engine_cases();
 
+/// Whether a variable of the environment says that tests may not be skipped for want of something:
+/// it is set, and neither empty nor 0.
+[[nodiscard]] bool is_required(const char* variable);
+
 /// Whether a test of the GPU can run; says so where it cannot, and fails where it must.
 [[nodiscard]] bool has_gpu();
 
