@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/host_memory.hpp"
 #include "tests/program_text.hpp"
 
 namespace pagerank::tests {
@@ -177,6 +178,26 @@ TEST_CASE("and one of few nodes with very many links, by two threads") {
     // With weights, links that are there again: not in the matrix, but in the text.
     const std::uint64_t held = weighted ? std::uint64_t{12} << 22 : bytes_of_matrix(file);
     CHECK(peak_of(file, "/dev/null", 2) - program <= held * 5 / 2 + buffers);
+  }
+}
+
+TEST_CASE("what a graph is refused for is about what it takes") {
+  if (!measure_memory) return;
+  const TemporaryDirectory files;
+  const std::string file = (files / "g.mtx").string();
+  const std::uint64_t program = peak_without_graph();
+  for (const char* const recipe : {"rmat:19x16", "uniform:20x4", "rmat:18x16:weighted"}) {
+    CAPTURE(recipe);
+    REQUIRE(run_program("pagerank-bench", {"--write", file, recipe}).status == 0);
+    const nlohmann::json graph = report_of({file, "--engine", "cpu", "--tolerance", "1"})["graph"];
+    const auto links = graph["entries"].get<std::uint64_t>();
+    const bool weighted = graph["weighted"].get<bool>();
+    const std::uint64_t expected =
+        links * (weighted ? 12 : 4) +
+        app::bytes_to_rank(graph["nodes"].get<std::uint64_t>(), links, weighted);
+    const std::uint64_t taken = peak_of(file, "/dev/null", 2) - program;
+    CHECK(taken <= expected + expected / 10 + buffers);
+    CHECK(expected <= taken + taken / 2);
   }
 }
 
