@@ -7,8 +7,8 @@
 namespace pagerank::app {
 
 /// Bytes of main memory that this process can still take without swapping or being killed: what the
-/// kernel calls available, or what is left of the control group's limit. Unset if unknown. The
-/// kernel's files are those below `root`.
+/// kernel calls available, or what is left of the limits of its control group and of those that
+/// this is part of. Unset if unknown. The kernel's files are those below `root`.
 [[nodiscard]] std::optional<std::uint64_t> available_host_memory(const std::string& root = "/");
 
 /// About how many more bytes building and ranking a graph will take once its links are there; no

@@ -333,6 +333,44 @@ TEST_CASE("a control group's limit counts, but files that were read do not") {
   CHECK(app::available_host_memory(root) == std::uint64_t{300'000'000});
 }
 
+TEST_CASE("limits of the process's own control group count, and of those that it is part of") {
+  for (const bool version2 : {true, false}) {
+    CAPTURE(version2);
+    const TemporaryDirectory files;
+    const std::string root = files.path().string() + '/';
+    const fs::path groups = files / (version2 ? "sys/fs/cgroup" : "sys/fs/cgroup/memory");
+    const auto limit = [&](const char* group, const std::string& bytes) {
+      fs::create_directories(groups / group);
+      write_file(groups / group / (version2 ? "memory.max" : "memory.limit_in_bytes"), bytes);
+      write_file(groups / group / (version2 ? "memory.current" : "memory.usage_in_bytes"), "100");
+    };
+    const auto is_in = [&](const std::string& group) {
+      write_file(files / "proc/self/cgroup",
+                 version2 ? "0::" + group + "\n"
+                          : "9:name=systemd:/job/other\n4:cpu,memory:" + group + "\n0::/job\n");
+    };
+    fs::create_directories(files / "proc/self");
+    write_file(files / "proc/meminfo", "MemAvailable: 8000 kB\n");
+    limit("job", "5100");
+    limit("job/step:0", "7100");
+    limit("job/other", "1100");
+    is_in("/job/step:0");
+    CHECK(app::available_host_memory(root) == 5000U);
+    limit("job", "max");
+    CHECK(app::available_host_memory(root) == 7000U);
+    limit("", "3100");
+    CHECK(app::available_host_memory(root) == 3000U);
+    is_in("/a container, as it is called outside");
+    CHECK(app::available_host_memory(root) == 3000U);
+    limit("", "max");
+    CHECK(app::available_host_memory(root) == 8'192'000U);
+    is_in("/job/other");
+    CHECK(app::available_host_memory(root) == 1000U);
+    is_in("/");
+    CHECK(app::available_host_memory(root) == 8'192'000U);
+  }
+}
+
 TEST_CASE("the tables of a build are part of the memory that a large graph needs") {
   constexpr std::uint64_t nodes = std::uint64_t{1} << 30, links = std::uint64_t{1} << 34;
   // 2^14 bins of sources, and of targets in 64 parts.
