@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <system_error>
 
 #include "app/options.hpp"
 #include "core/pagerank.hpp"
@@ -17,13 +18,19 @@ bool is_one_of(const std::exception& error) {
   return ((dynamic_cast<const Errors*>(&error) != nullptr) || ...);
 }
 
+bool is_lack_of_threads(const std::exception& error) {
+  const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
+  return of_system != nullptr && of_system->code() == std::errc::resource_unavailable_try_again;
+}
+
 }  // namespace
 
 ExitStatus status_of(const std::exception& error) {
   if (is_one_of<UsageError>(error)) return ExitStatus::bad_usage;
   if (is_one_of<io::InputError, DanglingNodesError>(error)) return ExitStatus::bad_input;
   if (is_one_of<OutOfMemory, std::bad_alloc, gpu::NotCompiled, gpu::NoDevice, gpu::KernelRefused>(
-          error)) {
+          error) ||
+      is_lack_of_threads(error)) {
     return ExitStatus::unable;
   }
   return ExitStatus::failed;

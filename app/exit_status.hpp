@@ -11,7 +11,7 @@ enum class ExitStatus {
   bad_usage = 2,      ///< Options that make no sense.
   bad_input = 3,      ///< A graph that cannot be read or ranked as asked.
   not_converged = 4,  ///< Ranked and written, but the error bound is above the tolerance.
-  unable = 5          ///< The machine cannot do it: no such GPU, not enough memory.
+  unable = 5          ///< The machine cannot do it: no such GPU, not enough memory or threads.
 };
 
 /// The status that an exception caught in main stands for.

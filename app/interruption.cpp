@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "app/exit_status.hpp"
@@ -78,7 +79,12 @@ void stop_cleanly_when_interrupted(const char* program) {
   bus_error.sa_flags = SA_SIGINFO;
   sigaction(SIGBUS, &bus_error, nullptr);
   // A thread that waits for signals may do what a handler may not: wait for a lock, free memory.
-  std::thread(wait_and_stop, signals, program).detach();
+  try {
+    std::thread(wait_and_stop, signals, program).detach();
+  } catch (const std::system_error& error) {
+    say(std::string(program) + ": error: no thread is to be had: " + error.code().message() + "\n");
+    _exit(static_cast<int>(ExitStatus::unable));
+  }
 }
 
 }  // namespace pagerank::app

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <future>
 #include <mutex>
+#include <system_error>
 
 #include "app/engine_choice.hpp"
 #include "app/load_graph.hpp"
@@ -52,7 +53,11 @@ std::future<void> create_context_for(const Options& options, const std::string& 
   std::error_code unknown_size;
   const std::uintmax_t size = std::filesystem::file_size(path, unknown_size);
   if (options.engine == EngineChoice::cpu || unknown_size || size < worth_it) return {};
-  return std::async(std::launch::async, gpu::create_context, options.device);
+  try {
+    return std::async(std::launch::async, gpu::create_context, options.device);
+  } catch (const std::system_error&) {  // no more threads are to be had: when it is needed, then
+    return {};
+  }
 }
 
 bool shows_progress(const Options& options) {

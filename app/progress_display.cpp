@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <system_error>
 #include <utility>
 
 #include "app/logging.hpp"
@@ -20,7 +21,12 @@ std::string progress_bar(double share) {
 }
 
 ProgressDisplay::ProgressDisplay(bool shown) : shown_(shown), terminal_(logs_to_terminal()) {
-  if (shown_) thread_ = std::thread([this] { run(); });
+  if (!shown_) return;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {  // no more threads are to be had: it goes on unseen
+    shown_ = false;
+  }
 }
 
 ProgressDisplay::~ProgressDisplay() {

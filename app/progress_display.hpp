@@ -34,7 +34,8 @@ class ProgressDisplay {
   using Clock = std::chrono::steady_clock;
   void run();
 
-  const bool shown_, terminal_;
+  bool shown_;  ///< Changes in the constructor only.
+  const bool terminal_;
   std::mutex mutex_;  ///< Guards what follows.
   std::condition_variable changed_;
   Line line_;  ///< Null: no step.

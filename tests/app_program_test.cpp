@@ -5,8 +5,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <system_error>
 
 #include "app/cpu_engine_options.hpp"
+#include "app/exit_status.hpp"
 #include "app/host_memory.hpp"
 #include "core/graph_generator.hpp"
 #include "core/transition_matrix.hpp"
@@ -391,6 +393,23 @@ TEST_CASE("links stay as they are where another layout does not fit the memory t
   CHECK(layout(std::nullopt) == CpuLayout::automatic);
   const std::vector<TransitionMatrix> copy(1, matrix);  // partial sums cannot have the ids' memory
   CHECK(layout(5 * matrix.link_count()) == CpuLayout::plain);
+}
+
+TEST_CASE("where not even one thread is to be had the program says so and exits 5") {
+  if (!measure_memory) return;  // the sanitizer wants the stack for itself
+  // Stacks of 2^47 bytes, which is all addresses there are.
+  const RunResult run = run_program(
+      "/bin/sh", {"-c", "ulimit -s 137438953472 && exec \"$0\" \"$1\"",
+                  (fs::read_symlink("/proc/self/exe").parent_path() / "pagerank").string(),
+                  data("karate.mtx")});
+  CHECK(run.status == 5);
+  CHECK(has(run.err, "pagerank: error: no thread is to be had"));
+  CHECK(run.out.empty());
+  using Error = std::system_error;
+  CHECK(app::status_of(Error(std::make_error_code(std::errc::resource_unavailable_try_again))) ==
+        app::ExitStatus::unable);
+  CHECK(app::status_of(Error(std::make_error_code(std::errc::io_error))) ==
+        app::ExitStatus::failed);
 }
 
 TEST_CASE("a result that cannot be written exits 1") {

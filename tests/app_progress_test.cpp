@@ -1,6 +1,7 @@
 // What is shown while the program works, and what is left when it is stopped.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/progress_display.hpp"
 #include "io/atomic_file.hpp"
 #include "tests/program_text.hpp"
 
@@ -340,6 +342,19 @@ TEST_CASE("unfinished files can be removed at any time") {
   waitpid(child, nullptr, 0);
   CHECK(fs::exists(files / "kept"));
   CHECK(std::distance(fs::directory_iterator(files.path()), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE("where no thread is to be had for the display there is none") {
+  pthread_attr_t usual, too_large;
+  REQUIRE(pthread_getattr_default_np(&usual) == 0);
+  REQUIRE(pthread_getattr_default_np(&too_large) == 0);
+  REQUIRE(pthread_attr_setstacksize(&too_large, std::size_t{1} << 47) == 0);  // all addresses
+  REQUIRE(pthread_setattr_default_np(&too_large) == 0);
+  CHECK_NOTHROW([] {
+    app::ProgressDisplay display(true);
+    const app::ProgressStep step(display, [] { return std::string("nothing"); });
+  }());
+  CHECK(pthread_setattr_default_np(&usual) == 0);
 }
 
 TEST_SUITE_END();
