@@ -36,6 +36,10 @@ ExitStatus status_of(const std::exception& error) {
   return ExitStatus::failed;
 }
 
+std::string message_of(const std::exception& error) {
+  return is_one_of<std::bad_alloc>(error) ? "not enough memory" : error.what();
+}
+
 ExitStatus worse(ExitStatus a, ExitStatus b) {
   constexpr std::array from_best = {ExitStatus::converged, ExitStatus::not_converged,
                                     ExitStatus::bad_input, ExitStatus::bad_usage,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <string>
 
 namespace pagerank::app {
 
@@ -16,6 +17,9 @@ enum class ExitStatus {
 
 /// The status that an exception caught in main stands for.
 [[nodiscard]] ExitStatus status_of(const std::exception& error);
+
+/// What it is called: what() says nothing to people where memory is lacking.
+[[nodiscard]] std::string message_of(const std::exception& error);
 
 /// Of two graphs of a batch, the status to exit with. From best to worst: converged, not converged,
 /// bad input, bad usage (that only the graph showed), unable, failed.

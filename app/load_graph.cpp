@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "app/cpu_engine_options.hpp"
+#include "app/exit_status.hpp"
 #include "app/host_memory.hpp"
 #include "app/text_source.hpp"
 #include "core/threads.hpp"
@@ -68,7 +71,7 @@ bool device_is_faster(const Options& options, const io::ByteSource& source) {
 bool reads_on_device(const Options& options, const std::string& path) {
   if (io::is_graph_cache(path)) return false;
   if (options.reader != ReaderChoice::automatic) return options.reader == ReaderChoice::device;
-  if (options.engine == EngineChoice::cpu || options.cache || path == "-") return false;
+  if (is_sure_to_rank_on_cpu(options) || options.cache || path == "-") return false;
   // Others are not even opened: who writes to a pipe would notice, and may not come again.
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
@@ -301,7 +304,9 @@ LoadedGraph load_here(const Options& options, const std::string& path, PhaseCloc
 bool is_lack_of_gpu(const std::exception& error) {
   return dynamic_cast<const gpu::NotCompiled*>(&error) != nullptr ||
          dynamic_cast<const gpu::NoDevice*>(&error) != nullptr ||
-         dynamic_cast<const OutOfMemory*>(&error) != nullptr;
+         dynamic_cast<const OutOfMemory*>(&error) != nullptr ||
+         dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         dynamic_cast<const std::system_error*>(&error) != nullptr;
 }
 
 LoadedGraph load_graph(const Options& options, const std::string& path, PhaseClock& clock,
@@ -312,7 +317,7 @@ LoadedGraph load_graph(const Options& options, const std::string& path, PhaseClo
       read = read_on_device(options, path, clock, progress, report);
     } catch (const std::exception& error) {
       if (options.reader == ReaderChoice::device || !is_lack_of_gpu(error)) throw;
-      spdlog::info("the host reads the text: {}", error.what());
+      spdlog::info("the host reads the text: {}", message_of(error));
     }
   }
   LoadedGraph graph = read ? *std::move(read) : load_here(options, path, clock, progress, report);

@@ -28,8 +28,8 @@ struct LoadedGraph {
   [[nodiscard]] NodeNames names() const { return {labels, more_unlinked}; }
 };
 
-/// No GPU, or one that has too little memory: what is asked of a GPU without need is then done
-/// here.
+/// No GPU, or one that has too little memory, or the system lacks the memory or the threads that
+/// feed one: what is asked of a GPU without need is then done here.
 [[nodiscard]] bool is_lack_of_gpu(const std::exception& error);
 
 /// A GRAPH: from its text, from the cache of it that an earlier run left, or from a

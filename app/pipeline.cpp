@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "app/engine_choice.hpp"
+#include "app/exit_status.hpp"
 #include "app/load_graph.hpp"
 #include "app/logging.hpp"
 #include "app/phase_clock.hpp"
@@ -106,7 +107,7 @@ ChosenEngine load_and_prepare(const Options& options, const std::string& path, P
     if (!graph.device_matrix || options.reader == ReaderChoice::device || !is_lack_of_gpu(error)) {
       throw;
     }
-    spdlog::info("the host reads the text again: {}", error.what());
+    spdlog::info("the host reads the text again: {}", message_of(error));
   }
   Options by_host = options;
   by_host.reader = ReaderChoice::host;

@@ -2,9 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include <new>
-
 #include "app/engine_choice.hpp"
+#include "app/exit_status.hpp"
 #include "app/logging.hpp"
 #include "app/options.hpp"
 #include "app/pipeline.hpp"
@@ -17,8 +16,7 @@ namespace {
 /// Logs the exception and returns what it means; `graph` is what was being ranked, if anything.
 ExitStatus report_failure(const std::exception& error, const std::string& graph) {
   const ExitStatus status = status_of(error);
-  std::string message = error.what();
-  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) message = "not enough memory";
+  std::string message = message_of(error);
   if (status == ExitStatus::bad_usage) {
     message += "; see pagerank --help";
   } else if (!graph.empty() && !message.starts_with(graph + ":")) {

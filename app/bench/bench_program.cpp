@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <new>
 
 #include "app/bench/bench_options.hpp"
 #include "app/bench/benchmarks.hpp"
@@ -70,8 +69,7 @@ void write_file(const std::string& path, Write write) {
 /// What a failure is called, and what it means.
 ExitStatus report_failure(const std::exception& error) {
   const ExitStatus status = status_of(error);
-  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-  spdlog::error("{}{}", no_memory ? "not enough memory" : error.what(),
+  spdlog::error("{}{}", message_of(error),
                 status == ExitStatus::bad_usage ? "; see pagerank-bench --help" : "");
   return status;
 }

@@ -1,0 +1,42 @@
+// How a graph is loaded, of which the program shows its users only a part.
+#include <doctest/doctest.h>
+
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "app/load_graph.hpp"
+#include "core/pagerank.hpp"
+#include "gpu/pagerank.hpp"
+#include "tests/program_text.hpp"
+
+namespace pagerank::tests {
+TEST_SUITE_BEGIN("app");
+
+TEST_CASE("without a driver --reader auto never begins to read a large text for the GPU") {
+  if (gpu::has_driver()) return;
+  const TemporaryDirectory files;
+  const std::string graph = (files / "g.mtx").string();
+  // So large that one thread would leave it to a GPU.
+  write_file(graph, "%%MatrixMarket matrix coordinate pattern general\n%" +
+                        std::string(13 << 20, ' ') + "\n2 2 2\n1 2\n2 1\n");
+  const RunResult run = run_pagerank({graph, "--threads", "1"});
+  CHECK(run.status == 0);
+  CHECK(has(run.err, "engine: cpu"));
+  CHECK_FALSE(has(run.err, "the host reads"));
+}
+
+TEST_CASE("what the system lacks for a GPU is lack of one, what is wrong with a text is not") {
+  CHECK(app::is_lack_of_gpu(gpu::NotCompiled()));
+  CHECK(app::is_lack_of_gpu(gpu::NoDevice("none")));
+  CHECK(app::is_lack_of_gpu(OutOfMemory("GPU", 2, 1)));
+  CHECK(app::is_lack_of_gpu(std::bad_alloc()));
+  CHECK(app::is_lack_of_gpu(
+      std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again))));
+  CHECK_FALSE(app::is_lack_of_gpu(gpu::CudaError("a call failed")));
+  CHECK_FALSE(app::is_lack_of_gpu(std::runtime_error("g.mtx:1: bad")));
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests
