@@ -35,7 +35,8 @@ struct LoadedGraph {
 /// A GRAPH: from its text, from the cache of it that an earlier run left, or from a
 /// graph cache that was given itself. A text whose graph the CPU engine is sure to rank is built
 /// right into the layout that suits it, unless it is to be cached. Fills report.graph and the
-/// seconds of reading, building and writing the cache. A cache that cannot be used or written costs
+/// seconds of reading, building and writing the cache; those that are there already, of a GPU that
+/// had the graph in vain, become part of reading. A cache that cannot be used or written costs
 /// a message, not the ranking.
 [[nodiscard]] LoadedGraph load_graph(const Options& options, const std::string& path,
                                      PhaseClock& clock, ProgressDisplay& progress,

@@ -7,8 +7,12 @@
 #include <system_error>
 
 #include "app/load_graph.hpp"
+#include "app/options.hpp"
+#include "app/phase_clock.hpp"
+#include "app/progress_display.hpp"
 #include "core/pagerank.hpp"
 #include "gpu/pagerank.hpp"
+#include "io/report.hpp"
 #include "tests/program_text.hpp"
 
 namespace pagerank::tests {
@@ -25,6 +29,23 @@ TEST_CASE("without a driver --reader auto never begins to read a large text for 
   CHECK(run.status == 0);
   CHECK(has(run.err, "engine: cpu"));
   CHECK_FALSE(has(run.err, "the host reads"));
+}
+
+TEST_CASE("what a GPU took in vain is part of reading alone, the building of its matrix too") {
+  app::PhaseClock clock;
+  app::ProgressDisplay progress(false);
+  io::Report report;
+  report.seconds.read = 1000;
+  report.seconds.context = 300;
+  report.seconds.stream = 600;
+  report.seconds.build = 100;
+  const app::Options options{.engine = app::EngineChoice::cpu};
+  (void)app::load_graph(options, data("karate.mtx"), clock, progress, report);
+  CHECK(report.seconds.read > 1100);
+  CHECK(report.seconds.context == 0);
+  CHECK(report.seconds.stream == 0);
+  CHECK(report.seconds.build > 0);
+  CHECK(report.seconds.build < 100);
 }
 
 TEST_CASE("what the system lacks for a GPU is lack of one, what is wrong with a text is not") {
