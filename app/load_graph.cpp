@@ -181,6 +181,9 @@ io::CachedGraph read_cache(const Options& options, const std::string& path,
 /// A graph cache as GRAPH. It was built one way; options may not ask for another.
 io::CachedGraph read_given_cache(const Options& options, const std::string& path, PhaseClock& clock,
                                  ProgressDisplay& progress, io::Report& report) {
+  if (options.reader == ReaderChoice::device) {
+    throw UsageError(path + ": a graph cache is no text, --reader device reads nothing else");
+  }
   const io::GraphCache cache(path);
   const SourceIndex source = cache.info().source_index;
   if (options.source_is_given && options.source != source) {

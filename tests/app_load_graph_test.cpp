@@ -59,5 +59,27 @@ TEST_CASE("what the system lacks for a GPU is lack of one, what is wrong with a 
   CHECK_FALSE(app::is_lack_of_gpu(std::runtime_error("g.mtx:1: bad")));
 }
 
+TEST_CASE("--reader device refuses a graph cache, which is no text") {
+  const TemporaryDirectory files;
+  const fs::path graph = files / "g.mtx";
+  fs::copy_file(data("karate.mtx"), graph);
+  REQUIRE(run_pagerank({graph.string(), "--engine", "cpu", "--cache"}).status == 0);
+  const std::string cache = graph.string() + ".prgraph";
+  app::PhaseClock clock;
+  app::ProgressDisplay progress(false);
+  io::Report report;
+  app::Options options{.reader = app::ReaderChoice::device};
+  CHECK_THROWS_WITH_AS((void)app::load_graph(options, cache, clock, progress, report),
+                       doctest::Contains("--reader device"), app::UsageError);
+  for (const app::ReaderChoice reader : {app::ReaderChoice::automatic, app::ReaderChoice::host}) {
+    options.reader = reader;
+    CHECK_NOTHROW((void)app::load_graph(options, cache, clock, progress, report));
+  }
+  // (Without a GPU the option is refused before any graph is looked at.)
+  const RunResult run = run_pagerank({cache, "--reader", "device"});
+  CHECK(run.status == (gpu::unavailable_reason().empty() ? 2 : 5));
+  CHECK(run.out.empty());
+}
+
 TEST_SUITE_END();
 }  // namespace pagerank::tests
