@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -358,6 +359,22 @@ TEST_CASE("pagerank-bench load --reader device times the GPU's reader against th
   CHECK(of_list["rows"].back()["kernel"] == "load device");
   CHECK(of_list["rows"].back()["refusal"].is_null());
   CHECK(of_list["rows"].back()["median_seconds"] > 0);
+
+  // The context is there when the second file comes.
+  const RunResult both = run_program(
+      "pagerank-bench",
+      {"load", "rmat:10", "rmat:11", "--reader", "device", "--seconds", "0.01", "--json", report});
+  CHECK(both.status == 0);
+  const auto tables = nlohmann::json::parse(read_file(report))["tables"];
+  REQUIRE(tables.size() == 2);
+  const auto has_first = [](const nlohmann::json& of_file) {
+    return std::any_of(of_file["rows"].begin(), of_file["rows"].end(),
+                       [](const auto& row) { return row["kernel"] == "load device, first"; });
+  };
+  CHECK(has_first(tables[0]));
+  CHECK_FALSE(has_first(tables[1]));
+  CHECK(tables[1]["rows"].back()["kernel"] == "load device");
+  CHECK(tables[1]["rows"].back()["median_seconds"] > 0);
 }
 
 TEST_CASE("a graph that cannot be measured does not take the others' reports with it") {

@@ -24,9 +24,10 @@ struct ReadGraph {
 /// bus into a matrix there, and the bus by itself, which is the ceiling.
 class DeviceLoad {
  public:
-  /// Reads the file a first time, as nobody has used the device before: that creates the context,
-  /// and is a row of its own. Compares matrix and labels with those `expected`. A GPU that has too
-  /// little memory, now or later, is a row without times. Throws what DeviceReader throws.
+  /// Reads the file a first time. Of the first file that creates the context, as nobody has used
+  /// the device before, and is a row of its own. Compares matrix and labels with those `expected`.
+  /// A GPU that has too little memory, now or later, is a row without times. Throws what
+  /// DeviceReader throws.
   DeviceLoad(const BenchOptions& options, std::string path, const ReadGraph& expected);
 
   /// What is to be timed in turns; each notes its own seconds.
@@ -48,6 +49,7 @@ class DeviceLoad {
 
   const BenchOptions& options_;
   std::string path_;
+  bool creates_context_;
   std::uint64_t file_bytes_ = 0;
   std::string refusal_;  ///< Why there are no times.
   Samples first_, later_;
