@@ -21,6 +21,7 @@ inline constexpr std::array<std::size_t, 7> block_sizes = {1, 2, 7, 1024, 2048, 
 struct MatrixMarketReaders {
   using Graph = io::MatrixMarketGraph;
   static constexpr const char* corpus = "tests/data/conformance";
+  static constexpr const char* fuzz_kind = "matrix_market";
   static Graph simple(const std::string& text, const std::string& name) {
     return simple_read(text, name, SourceIndex::row);
   }
@@ -32,6 +33,7 @@ struct MatrixMarketReaders {
 struct EdgeListReaders {
   using Graph = io::LabelledEdgeList;
   static constexpr const char* corpus = "tests/data/edge_lists";
+  static constexpr const char* fuzz_kind = "edge_lists";
   static Graph simple(const std::string& text, const std::string& name) {
     return simple_read_edges(text, name, SourceIndex::row);
   }

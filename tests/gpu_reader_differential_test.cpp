@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -90,32 +89,17 @@ TEST_CASE_TEMPLATE("the GPU's reader too reports a bad line before damage, and e
   }
 }
 
-/// What each target of fuzzing leaves in PAGERANK_FUZZ_CORPUS.
-template <class Readers>
-constexpr const char* kept_inputs = "matrix_market";
-template <>
-constexpr const char* kept_inputs<DeviceEdgeListReaders> = "edge_lists";
-
 TEST_CASE_TEMPLATE("the GPU's reader agrees with the simple one on what fuzzing kept", Readers,
                    DeviceReaders, DeviceEdgeListReaders) {
   if (!has_gpu()) return;
-  const char* const corpus = std::getenv("PAGERANK_FUZZ_CORPUS");
-  if (corpus == nullptr) {
-    MESSAGE("PAGERANK_FUZZ_CORPUS is not set: nothing is read");
-    return;
-  }
-  const std::vector<std::string> texts =
-      texts_of((fs::path(corpus) / kept_inputs<Readers>).c_str());
-  CHECK_FALSE(texts.empty());
   int read = 0;
-  for (const std::string& text : texts) {
-    if (text.starts_with("\x1f\x8b")) continue;  // compressed: the simple readers take text
+  for (const std::string& text : texts_of_fuzzing(Readers::fuzz_kind)) {
     BothReaders<Readers> readers(text);
     readers.check({.threads = 4, .block_bytes = 64}, false);
     readers.check({.threads = 4}, read % 8 == 0);
     ++read;
   }
-  MESSAGE(read << " inputs of " << std::string(kept_inputs<Readers>));
+  MESSAGE(read << " inputs of " << std::string(Readers::fuzz_kind));
 }
 
 TEST_CASE("the GPU's reader agrees with the simple one on long files and mutations of them") {

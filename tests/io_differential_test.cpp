@@ -77,6 +77,23 @@ TEST_CASE_TEMPLATE("both readers agree on every conformance file, for all block 
   }
 }
 
+TEST_CASE_TEMPLATE("both readers agree on what fuzzing kept, and so do the ranks", Readers,
+                   MatrixMarketReaders, EmulatedReaders, EdgeListReaders, EmulatedEdgeListReaders) {
+  int refused = 0, read = 0;
+  for (const std::string& text : texts_of_fuzzing(Readers::fuzz_kind)) {
+    BothReaders<Readers> readers(text);
+    ++(readers.refused() ? refused : read);
+    for (const std::size_t block_bytes : block_sizes) {
+      for (const int threads : {1, 4}) {
+        readers.check({.threads = threads, .block_bytes = block_bytes}, threads == 4);
+      }
+    }
+    readers.check_ranks({.threads = 3, .block_bytes = block_sizes[2]});
+  }
+  CHECK(refused > 20);
+  CHECK(read > 10);
+}
+
 TEST_CASE_TEMPLATE("the program ranks what the simple reader reads, or says the same", Readers,
                    MatrixMarketReaders, EdgeListReaders) {
   Random random(22);

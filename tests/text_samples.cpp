@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <stdexcept>
 
 #include "tests/support.hpp"
 
@@ -16,6 +18,20 @@ std::vector<std::string> texts_of(const char* directory) {
   std::sort(paths.begin(), paths.end());  // the same mutations everywhere
   std::vector<std::string> texts(paths.size());
   std::transform(paths.begin(), paths.end(), texts.begin(), read_file);
+  return texts;
+}
+
+std::vector<std::string> texts_of_fuzzing(const char* kind) {
+  std::vector<fs::path> places = {"tests/data/fuzz"};
+  if (const char* const corpus = std::getenv("PAGERANK_FUZZ_CORPUS")) places.emplace_back(corpus);
+  std::vector<std::string> texts;
+  for (const fs::path& place : places) {
+    const std::vector<std::string> more = texts_of((place / kind).c_str());
+    if (more.empty()) throw std::runtime_error("no inputs in " + (place / kind).string());
+    texts.insert(texts.end(), more.begin(), more.end());
+  }
+  // Compressed: the simple readers take text.
+  std::erase_if(texts, [](const std::string& text) { return text.starts_with("\x1f\x8b"); });
   return texts;
 }
 

@@ -13,6 +13,10 @@ using Random = std::mt19937_64;
 /// The texts of all files below a directory of the checkout, always in the same order.
 [[nodiscard]] std::vector<std::string> texts_of(const char* directory);
 
+/// What fuzzing kept of a kind, "matrix_market" or "edge_lists": the few inputs in tests/data/fuzz
+/// and those in PAGERANK_FUZZ_CORPUS, if that is set. Throws if either has none.
+[[nodiscard]] std::vector<std::string> texts_of_fuzzing(const char* kind);
+
 /// Entries of a long text, which are in more than one block of 64 KiB.
 inline constexpr int long_text_entries = 12'000;
 
