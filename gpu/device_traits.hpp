@@ -13,8 +13,8 @@ struct SharedMemory {
   std::size_t taken_of_block = 1 << 10;  ///< By the system, of what the multiprocessor has.
   std::uint32_t threads = 2048;          ///< On a multiprocessor, at most.
 
-  /// As if a block could have no more than `most` (0: no limit), and two of them no more than twice
-  /// that.
+  /// As if a block could have no more than `most` (0: no limit), and a multiprocessor had as much
+  /// for all of its blocks.
   [[nodiscard]] constexpr SharedMemory within(std::size_t most) const {
     SharedMemory less = *this;
     if (most == 0 || most >= most_of_block) return less;
