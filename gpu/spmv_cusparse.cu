@@ -47,7 +47,8 @@ class CusparseSpmv final : public Spmv<T> {
   CusparseSpmv(CsrView<T> matrix, cudaStream_t stream) {
     const EdgeIndex links = matrix.links;
     // Up to 2^31 - 1 links the columns serve as they are and the offsets are narrowed, beyond that
-    // the offsets serve and the columns are widened.
+    // the offsets serve and the columns are widened. (Versions up to that of CUDA 13.0 fail with so
+    // many links, whatever the type of indices, the buffer and the algorithm.)
     const bool narrow = fits_32_bits(matrix.rows, links);
     const void* offsets = matrix.row_offsets;
     const void* columns = matrix.column_indices;
@@ -88,9 +89,14 @@ class CusparseSpmv final : public Spmv<T> {
                                               matrix_.get(), x.get(), &zero, y.get(), type,
                                               algorithm, &bytes));
     buffer_ = DeviceBuffer<char>(bytes);
-    PAGERANK_CUSPARSE(cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
-                                              matrix_.get(), x.get(), &zero, y.get(), type,
-                                              algorithm, buffer_.data()));
+    const cusparseStatus_t status =
+        cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_.get(),
+                                x.get(), &zero, y.get(), type, algorithm, buffer_.data());
+    if (status == CUSPARSE_STATUS_INTERNAL_ERROR && !fits_32_bits(0, links)) {
+      throw KernelRefused("kernel cusparse: the library fails with " + std::to_string(links) +
+                          " links, more than 2^31 - 1");
+    }
+    PAGERANK_CUSPARSE(status);
     rows_ = n;
     const std::uint64_t index_bytes = narrow ? sizeof(std::int32_t) : sizeof(std::int64_t);
     bytes_to_multiply_ =
