@@ -18,10 +18,8 @@ std::string at(const char* call, const char* file, int line) {
 
 void throw_cuda_error(cudaError_t error, const char* call, const char* file, int line) {
   const std::string message = at(call, file, line) + ": " + cudaGetErrorString(error);
-  if (error == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // not sticky: clear it
-    throw OutOfMemory(message);
-  }
+  cudaGetLastError();  // or the next launch would be blamed for what can be cleared
+  if (error == cudaErrorMemoryAllocation) throw OutOfMemory(message);
   throw CudaError(message);
 }
 
