@@ -22,7 +22,7 @@ class DeviceBuffer {
   /// Throws OutOfMemory.
   explicit DeviceBuffer(std::size_t size) : size_(size) {
     if (size == 0) return;
-    allocated(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)));
+    allocated(allocate(reinterpret_cast<void**>(&data_), size * sizeof(T)));
   }
 
   /// For work queued into the stream of `scratch`. Throws OutOfMemory.

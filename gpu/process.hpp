@@ -20,4 +20,16 @@ void release_kept_memory();
 void limit_shared_memory(std::size_t bytes_of_block);
 [[nodiscard]] std::size_t shared_memory_limit();
 
+/// What a device may fail to do at any time.
+enum class Failure {
+  allocation,  ///< Of its memory.
+  upload       ///< Of a buffer of the ring that arrays of 1 MiB and more go through.
+};
+/// The nth of those from now on fails, counted from 1; 0, as at first: none does. For tests.
+void fail_at(Failure what, std::size_t nth);
+/// Whether that is still to come.
+[[nodiscard]] bool failure_is_to_come(Failure what);
+/// Asked by who is about to do it, each time: whether it fails.
+[[nodiscard]] bool fails_now(Failure what);
+
 }  // namespace pagerank::gpu

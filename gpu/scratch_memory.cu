@@ -2,6 +2,7 @@
 
 #include "core/pagerank.hpp"
 #include "gpu/held_memory.hpp"
+#include "gpu/process.hpp"
 #include "gpu/scratch_memory.cuh"
 
 namespace pagerank::gpu {
@@ -30,6 +31,10 @@ struct Piece {
 };
 
 }  // namespace
+
+cudaError_t allocate(void** data, std::size_t bytes) {
+  return fails_now(Failure::allocation) ? cudaErrorMemoryAllocation : cudaMalloc(data, bytes);
+}
 
 bool is_little(std::size_t bytes, std::size_t most_held) {
   return bytes <= available_device_bytes(most_held) / 16;
@@ -63,7 +68,7 @@ struct ScratchMemory::Pieces {
   cudaError_t add_chunk(std::size_t bytes) {
     if (bytes > within_limit()) return cudaErrorMemoryAllocation;
     void* data = nullptr;
-    const cudaError_t error = cudaMalloc(&data, bytes);
+    const cudaError_t error = allocate(&data, bytes);
     if (error != cudaSuccess) return error;
     held_device_bytes += bytes;
     list.push_back({static_cast<std::byte*>(data), bytes, false, true});

@@ -13,6 +13,9 @@ namespace pagerank::gpu {
 /// ScratchMemory) that they may be taken before they are needed, and kept when they no longer are.
 [[nodiscard]] bool is_little(std::size_t bytes, std::size_t most_held);
 
+/// cudaMalloc(), which tests can have fail.
+[[nodiscard]] cudaError_t allocate(void** data, std::size_t bytes);
+
 /// Device memory for work that is queued into one stream: what is given back is handed out again
 /// without waiting, and goes back to the device when the last copy of this object and the last
 /// buffer from it are gone. Also for many arrays that come and go together. cudaMalloc() takes a

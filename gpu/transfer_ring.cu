@@ -12,6 +12,7 @@
 #include "core/parallel.hpp"
 #include "core/thread_team.hpp"
 #include "gpu/cuda_handles.cuh"
+#include "gpu/pagerank.hpp"
 #include "gpu/process.hpp"
 
 namespace pagerank::gpu {
@@ -293,6 +294,7 @@ class TransferRing::Shipping {
       std::byte* const buffer = lane.take(turn);
       has_arrived(turn);
       const Shipment::Load load = piece.of->load(piece.number, buffer);
+      if (fails_now(Failure::upload)) throw CudaError("an upload is to fail");
       under_way[turn % 2] = piece;
       lane.copy_async(load.to, buffer, load.bytes, cudaMemcpyHostToDevice, turn);
     }

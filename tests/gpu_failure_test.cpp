@@ -1,0 +1,94 @@
+// What an engine makes of a device that fails: at each allocation, at each buffer of an upload. It
+// says so, or does without, and never waits for what will not come.
+#include <doctest/doctest.h>
+
+#include <span>
+#include <string>
+
+#include "core/cpu_engine.hpp"
+#include "core/graph_generator.hpp"
+#include "gpu/pagerank.hpp"
+#include "gpu/process.hpp"
+#include "tests/support.hpp"
+
+namespace pagerank::tests {
+namespace {
+
+/// As long as it lives the nth of those may fail.
+struct FailureAt {
+  FailureAt(gpu::Failure failure, std::size_t nth) : what(failure) { gpu::fail_at(what, nth); }
+  ~FailureAt() { gpu::fail_at(what, 0); }
+  FailureAt(const FailureAt&) = delete;
+  FailureAt& operator=(const FailureAt&) = delete;
+  [[nodiscard]] bool is_to_come() const { return gpu::failure_is_to_come(what); }
+  gpu::Failure what;
+};
+
+const SolveOptions accurate{.tolerance = 1e-9};
+
+/// How often `Error` is thrown while an engine is made and solves, whose nth allocation or buffer
+/// fails, for n from 1 until there are no more; whatever else comes of it has to be right.
+template <class Error>
+std::size_t errors_of(gpu::Failure failure, const TransitionMatrix& matrix,
+                      const gpu::EngineOptions& options, std::span<const double> expected) {
+  std::size_t errors = 0;
+  bool all = false;
+  for (std::size_t nth = 1; !all; nth += 1 + nth / 16) {
+    CAPTURE(nth);
+    const FailureAt at(failure, nth);
+    try {
+      gpu::Engine engine(matrix, options);
+      CHECK(l1_distance(engine.solve({}, accurate).scores, expected) < 1e-8);
+    } catch (const Error&) {
+      ++errors;
+      CHECK_FALSE(at.is_to_come());
+    }
+    all = at.is_to_come();
+  }
+  return errors;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("gpu");
+
+TEST_CASE("whichever allocation on the device fails, an engine says so or does without it") {
+  if (!has_gpu()) return;
+  for (const bool weighted : {false, true}) {
+    const TransitionMatrix matrix = make_transition_matrix(generate_graph(
+        {.kind = GraphKind::rmat, .nodes = 1 << 13, .links = 1 << 17, .weighted = weighted}));
+    const auto expected = CpuEngine(matrix, {}).solve({}, accurate).scores;
+    for (const std::string kernel : {"auto", "balanced", "blocked", "hybrid", "cusparse"}) {
+      for (const Precision precision : {Precision::float64, Precision::mixed}) {
+        CAPTURE(weighted);
+        CAPTURE(kernel);
+        CAPTURE(static_cast<int>(precision));
+        const gpu::EngineOptions options{
+            .kernel = kernel, .precision = precision, .upload_stretch = 10'000};
+        CHECK(errors_of<OutOfMemory>(gpu::Failure::allocation, matrix, options, expected) > 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("whichever buffer of an upload fails, the engine says so") {
+  if (!has_gpu()) return;
+  constexpr std::uint64_t nodes = 300'000;
+  for (const bool weighted : {false, true}) {
+    for (const std::uint64_t links : {3 * nodes, 9 * nodes}) {  // node arrays before, beside links
+      const TransitionMatrix matrix = make_transition_matrix(generate_graph(
+          {.kind = GraphKind::uniform, .nodes = nodes, .links = links, .weighted = weighted}));
+      const auto expected = CpuEngine(matrix, {}).solve({}, accurate).scores;
+      for (const std::string kernel : {"auto", "balanced", "blocked"}) {
+        CAPTURE(weighted);
+        CAPTURE(links);
+        CAPTURE(kernel);
+        const gpu::EngineOptions options{.kernel = kernel, .upload_stretch = 100'000};
+        CHECK(errors_of<gpu::CudaError>(gpu::Failure::upload, matrix, options, expected) > 2);
+      }
+    }
+  }
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests
