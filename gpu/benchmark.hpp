@@ -27,6 +27,7 @@ struct Ceilings {
   double copy_bytes_per_second;  ///< Bytes read and written by a copy too large for the caches.
   double fma_flops_per_second;   ///< Multiply-adds of `precision` in registers, two flops each.
 };
+/// Throws NotCompiled, NoDevice, OutOfMemory and CudaError.
 [[nodiscard]] Ceilings measure_ceilings(int device, Precision precision);
 
 struct Timing {
@@ -47,8 +48,8 @@ class SpmvBenchmark {
   ~SpmvBenchmark();
 
   /// Times y = A x; x (one number a node) is rounded to the precision, y receives one run's result.
-  /// Throws KernelRefused, OutOfMemory (before anything is allocated where the estimate tells) and
-  /// CudaError.
+  /// Throws KernelRefused, OutOfMemory (before anything is allocated where the estimate tells),
+  /// CudaError, and std::invalid_argument for an unknown kernel or an x of another length.
   [[nodiscard]] Timing run(std::string_view kernel, std::span<const double> x,
                            std::vector<double>& y, const TimingOptions& options);
 
@@ -64,11 +65,12 @@ class ReductionBenchmark {
  public:
   class Impl;  ///< One for each precision.
 
-  /// Uploads x, rounded to the precision.
+  /// Uploads x, rounded to the precision. Throws NotCompiled, NoDevice, OutOfMemory and CudaError.
   ReductionBenchmark(std::span<const double> x, int device, Precision precision);
   ~ReductionBenchmark();
 
-  /// Throws KernelRefused (the library that it needs is not there) and CudaError.
+  /// Throws KernelRefused (the library that it needs is not there), CudaError, and
+  /// std::invalid_argument for an unknown one.
   [[nodiscard]] Timing run(std::string_view reduction, double& sum, const TimingOptions& options);
 
  private:

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
+#include <string>
 
 #include "gpu/benchmark.hpp"
 #include "gpu/device.cuh"
@@ -15,6 +17,7 @@ class SpmvBenchmark::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   virtual ~Impl() = default;
+  [[nodiscard]] virtual std::size_t node_count() const = 0;
   virtual Timing run(const SpmvKernel& kernel, std::span<const double> x, std::vector<double>& y,
                      const TimingOptions& options) = 0;
 };
@@ -35,6 +38,8 @@ class TypedSpmvBenchmark final : public SpmvBenchmark::Impl {
     (void)graph_.in_links();  // have arrived: they are no part of any kernel's preparation
     stream_.wait();
   }
+
+  [[nodiscard]] std::size_t node_count() const override { return x_.size(); }
 
   Timing run(const SpmvKernel& kernel, std::span<const double> x, std::vector<double>& y,
              const TimingOptions& options) override {
@@ -104,6 +109,10 @@ SpmvBenchmark::~SpmvBenchmark() = default;
 
 Timing SpmvBenchmark::run(std::string_view kernel, std::span<const double> x,
                           std::vector<double>& y, const TimingOptions& options) {
+  if (x.size() != impl_->node_count()) {
+    throw std::invalid_argument("x has " + std::to_string(x.size()) + " elements, the graph " +
+                                std::to_string(impl_->node_count()) + " nodes");
+  }
   return impl_->run(find_spmv_kernel(kernel), x, y, options);
 }
 

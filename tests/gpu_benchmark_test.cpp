@@ -52,11 +52,22 @@ TEST_CASE("every kernel multiplies as the reference does, with values and withou
   }
 }
 
+TEST_CASE("a benchmark of SpMV refuses a vector of another length, and goes on") {
+  if (tested_engines() != "gpu") return;
+  const TransitionMatrix matrix = make_transition_matrix(graphs().front().edges);
+  gpu::SpmvBenchmark benchmark(matrix, 0, Precision::float32, false);
+  std::vector<double> y, x(matrix.node_count() + std::size_t{1});
+  CHECK_THROWS_AS((void)benchmark.run("balanced", x, y, {.seconds = 0, .least_samples = 1}),
+                  std::invalid_argument);
+  x.pop_back();
+  CHECK(benchmark.run("balanced", x, y, {.seconds = 0, .least_samples = 1}).samples.size() == 1);
+}
+
 TEST_CASE("rows of any length and nodes in many windows: every balanced kernel multiplies right") {
   if (tested_engines() != "gpu") return;
   // For blocked: giants of one and of several row blocks, rows that warps add up, lists of every
   // length, and rows without links, over two windows of floats and four of doubles; more of all
-  // with less shared memory. (A run is 64 links of a row and window at most, a row block of floats
+  // with less shared memory. (A run is 127 links of a row and window at most, a row block of floats
   // has 28671 runs, a giant more than 3584.)
   std::mt19937_64 random(41);
   constexpr NodeId nodes = 100'000;
