@@ -47,8 +47,8 @@ class CusparseSpmv final : public Spmv<T> {
   CusparseSpmv(CsrView<T> matrix, cudaStream_t stream) {
     const EdgeIndex links = matrix.links;
     // Up to 2^31 - 1 links the columns serve as they are and the offsets are narrowed, beyond that
-    // the offsets serve and the columns are widened. (Versions up to that of CUDA 13.0 fail with so
-    // many links, whatever the type of indices, the buffer and the algorithm.)
+    // the offsets serve and the columns are widened. (The library of CUDA 13.0 fails with so many
+    // links, by either algorithm, preprocessed or not.)
     const bool narrow = fits_32_bits(matrix.rows, links);
     const void* offsets = matrix.row_offsets;
     const void* columns = matrix.column_indices;

@@ -58,7 +58,7 @@ TEST_CASE("whichever allocation on the device fails, an engine says so or does w
     const TransitionMatrix matrix = make_transition_matrix(generate_graph(
         {.kind = GraphKind::rmat, .nodes = 1 << 13, .links = 1 << 17, .weighted = weighted}));
     const auto expected = CpuEngine(matrix, {}).solve({}, accurate).scores;
-    for (const std::string kernel : {"auto", "balanced", "blocked", "hybrid", "cusparse"}) {
+    for (const std::string kernel : {"balanced", "blocked", "hybrid", "cusparse"}) {
       for (const Precision precision : {Precision::float64, Precision::mixed}) {
         CAPTURE(weighted);
         CAPTURE(kernel);
@@ -71,6 +71,28 @@ TEST_CASE("whichever allocation on the device fails, an engine says so or does w
   }
 }
 
+TEST_CASE("auto does without the kernel of its choice where an allocation for that fails") {
+  if (!has_gpu()) return;
+  const TransitionMatrix matrix = make_transition_matrix(generate_graph(
+      {.kind = GraphKind::rmat, .nodes = 1 << 20, .links = 1 << 23, .scramble = true}));
+  const auto expected = CpuEngine(matrix, {}).solve({}, accurate).scores;
+  const gpu::EngineOptions options{.expected = {.solves = 1000}, .precision = Precision::mixed};
+  REQUIRE(gpu::Engine(matrix, options).kernel() == "blocked");
+  std::size_t balanced = 0;
+  for (std::size_t nth = 1; nth < 100; ++nth) {
+    const FailureAt at(gpu::Failure::allocation, nth);
+    try {
+      gpu::Engine engine(matrix, options);
+      if (at.is_to_come()) break;
+      CHECK(engine.kernel() == "balanced");
+      CHECK(l1_distance(engine.solve({}, accurate).scores, expected) < 1e-8);
+      ++balanced;
+    } catch (const OutOfMemory&) {
+    }
+  }
+  CHECK(balanced > 0);
+}
+
 TEST_CASE("whichever buffer of an upload fails, the engine says so") {
   if (!has_gpu()) return;
   constexpr std::uint64_t nodes = 300'000;
@@ -79,7 +101,7 @@ TEST_CASE("whichever buffer of an upload fails, the engine says so") {
       const TransitionMatrix matrix = make_transition_matrix(generate_graph(
           {.kind = GraphKind::uniform, .nodes = nodes, .links = links, .weighted = weighted}));
       const auto expected = CpuEngine(matrix, {}).solve({}, accurate).scores;
-      for (const std::string kernel : {"auto", "balanced", "blocked"}) {
+      for (const std::string kernel : {"balanced", "blocked"}) {
         CAPTURE(weighted);
         CAPTURE(links);
         CAPTURE(kernel);
