@@ -2,7 +2,7 @@
 
 #include "gpu/cuda_handles.cuh"
 #include "gpu/device_matrix.cuh"
-#include "gpu/kernel_choice.hpp"
+#include "gpu/matrix_sampler.hpp"
 
 namespace pagerank::gpu {
 

@@ -11,6 +11,7 @@
 #include "gpu/kernel_choice.hpp"
 #include "gpu/pagerank.hpp"
 #include "gpu/prepared_graph.cuh"
+#include "gpu/row_sample.hpp"
 #include "gpu/spmv.cuh"
 
 namespace pagerank::gpu {
