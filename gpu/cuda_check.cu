@@ -23,10 +23,4 @@ void throw_cuda_error(cudaError_t error, const char* call, const char* file, int
   throw CudaError(message);
 }
 
-void throw_cusparse_error(cusparseStatus_t status, const char* call, const char* file, int line) {
-  const std::string message = at(call, file, line) + ": " + cusparseGetErrorString(status);
-  if (status == CUSPARSE_STATUS_ALLOC_FAILED) throw OutOfMemory(message);
-  throw CudaError(message);
-}
-
 }  // namespace pagerank::gpu

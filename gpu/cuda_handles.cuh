@@ -156,9 +156,4 @@ using HandleOwner = std::unique_ptr<std::remove_pointer_t<Handle>, HandleDestroy
 using CudaGraph = HandleOwner<cudaGraph_t, cudaGraphDestroy>;
 using CudaGraphExec = HandleOwner<cudaGraphExec_t, cudaGraphExecDestroy>;
 
-using CusparseHandle = HandleOwner<cusparseHandle_t, cusparseDestroy>;
-using CusparseMatrix = HandleOwner<cusparseConstSpMatDescr_t, cusparseDestroySpMat>;
-using CusparseVector = HandleOwner<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
-using CusparseConstVector = HandleOwner<cusparseConstDnVecDescr_t, cusparseDestroyDnVec>;
-
 }  // namespace pagerank::gpu

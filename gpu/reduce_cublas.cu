@@ -5,7 +5,6 @@
 // The library is loaded when it is first asked for: with what it needs it takes 600 MB of files and
 // a quarter of a gigabyte of memory, which no other benchmark should pay.
 #include <cublas_v2.h>
-#include <dlfcn.h>
 
 #include <string>
 #include <type_traits>
@@ -13,6 +12,7 @@
 #include "gpu/cuda_handles.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/reduction.cuh"
+#include "gpu/shared_library.hpp"
 
 namespace pagerank::gpu {
 namespace {
@@ -43,32 +43,18 @@ class Cublas {
   }
 
  private:
-  Cublas() : library_(dlopen(name().c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) refuse();
+  Cublas() : library_("libcublas.so." + std::to_string(CUBLAS_VER_MAJOR)) {
     // The names with _v2 are what the header's macros stand for.
-    load(create, "cublasCreate_v2");
-    load(destroy, "cublasDestroy_v2");
-    load(set_stream, "cublasSetStream_v2");
-    load(set_pointer_mode, "cublasSetPointerMode_v2");
-    load(status_string, "cublasGetStatusString");
-    load(sasum, "cublasSasum_v2_64");
-    load(dasum, "cublasDasum_v2_64");
+    library_.find(create, "cublasCreate_v2");
+    library_.find(destroy, "cublasDestroy_v2");
+    library_.find(set_stream, "cublasSetStream_v2");
+    library_.find(set_pointer_mode, "cublasSetPointerMode_v2");
+    library_.find(status_string, "cublasGetStatusString");
+    library_.find(sasum, "cublasSasum_v2_64");
+    library_.find(dasum, "cublasDasum_v2_64");
   }
 
-  static std::string name() { return "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR); }
-
-  template <class Function>
-  void load(Function& function, const char* symbol) {
-    function = reinterpret_cast<Function>(dlsym(library_, symbol));
-    if (function == nullptr) refuse();
-  }
-
-  [[noreturn]] static void refuse() {
-    const char* reason = dlerror();
-    throw KernelRefused("cuBLAS cannot be loaded: " + std::string(reason ? reason : name()));
-  }
-
-  void* library_;
+  SharedLibrary library_;
 };
 
 template <class T>

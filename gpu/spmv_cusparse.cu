@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "gpu/cuda_handles.cuh"
+#include "gpu/cusparse_library.cuh"
 #include "gpu/spmv.cuh"
 #include "gpu/zero_spmv.cuh"
 
@@ -66,18 +66,19 @@ class CusparseSpmv final : public Spmv<T> {
     }
 
     cusparseHandle_t handle = nullptr;
-    PAGERANK_CUSPARSE(cusparseCreate(&handle));
+    cusparse_.check(cusparse_.create(&handle), "cusparseCreate");
     handle_.reset(handle);
-    PAGERANK_CUSPARSE(cusparseSetStream(handle, stream));
+    cusparse_.check(cusparse_.set_stream(handle, stream), "cusparseSetStream");
     const cusparseIndexType_t index = narrow ? CUSPARSE_INDEX_32I : CUSPARSE_INDEX_64I;
     const auto n = static_cast<std::int64_t>(matrix.rows);
     // cuSPARSE refuses more elements than a matrix has places, which repeated links can make:
     // pretend to columns that no element names.
     columns_ = std::max(n, static_cast<std::int64_t>((links + matrix.rows - 1) / matrix.rows));
     cusparseConstSpMatDescr_t descriptor = nullptr;
-    PAGERANK_CUSPARSE(cusparseCreateConstCsr(&descriptor, n, columns_,
-                                             static_cast<std::int64_t>(links), offsets, columns,
-                                             values, index, index, CUSPARSE_INDEX_BASE_ZERO, type));
+    cusparse_.check(
+        cusparse_.create_csr(&descriptor, n, columns_, static_cast<std::int64_t>(links), offsets,
+                             columns, values, index, index, CUSPARSE_INDEX_BASE_ZERO, type),
+        "cusparseCreateConstCsr");
     matrix_.reset(descriptor);
 
     // The size of the buffer and the preprocessing depend on the matrix, not on these vectors.
@@ -85,18 +86,19 @@ class CusparseSpmv final : public Spmv<T> {
     const auto x = make_x(any.data(), columns_);
     const auto y = make_y(any.data(), n);
     std::size_t bytes = 0;
-    PAGERANK_CUSPARSE(cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
-                                              matrix_.get(), x.get(), &zero, y.get(), type,
-                                              algorithm, &bytes));
+    cusparse_.check(
+        cusparse_.spmv_buffer_size(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_.get(),
+                                   x.get(), &zero, y.get(), type, algorithm, &bytes),
+        "cusparseSpMV_bufferSize");
     buffer_ = DeviceBuffer<char>(bytes);
     const cusparseStatus_t status =
-        cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_.get(),
-                                x.get(), &zero, y.get(), type, algorithm, buffer_.data());
+        cusparse_.spmv_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_.get(),
+                                  x.get(), &zero, y.get(), type, algorithm, buffer_.data());
     if (status == CUSPARSE_STATUS_INTERNAL_ERROR && !fits_32_bits(0, links)) {
-      throw KernelRefused("kernel cusparse: the library fails with " + std::to_string(links) +
+      throw KernelRefused("cuSPARSE fails with " + std::to_string(links) +
                           " links, more than 2^31 - 1");
     }
-    PAGERANK_CUSPARSE(status);
+    cusparse_.check(status, "cusparseSpMV_preprocess");
     rows_ = n;
     const std::uint64_t index_bytes = narrow ? sizeof(std::int32_t) : sizeof(std::int64_t);
     bytes_to_multiply_ =
@@ -105,14 +107,15 @@ class CusparseSpmv final : public Spmv<T> {
   }
 
   void multiply(const T* x, T* y, cudaStream_t stream) override {
-    PAGERANK_CUSPARSE(cusparseSetStream(handle_.get(), stream));
+    cusparse_.check(cusparse_.set_stream(handle_.get(), stream), "cusparseSetStream");
     const auto x_vector = make_x(x, columns_);
     const auto y_vector = make_y(y, rows_);
-    PAGERANK_CUSPARSE(cusparseSpMV(handle_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
-                                   matrix_.get(), x_vector.get(), &zero, y_vector.get(), type,
-                                   algorithm, buffer_.data()));
+    cusparse_.check(
+        cusparse_.spmv(handle_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_.get(),
+                       x_vector.get(), &zero, y_vector.get(), type, algorithm, buffer_.data()),
+        "cusparseSpMV");
     // The stream may end before the handle does.
-    PAGERANK_CUSPARSE(cusparseSetStream(handle_.get(), nullptr));
+    cusparse_.check(cusparse_.set_stream(handle_.get(), nullptr), "cusparseSetStream");
   }
 
   [[nodiscard]] std::uint64_t bytes_to_multiply() const override { return bytes_to_multiply_; }
@@ -121,23 +124,26 @@ class CusparseSpmv final : public Spmv<T> {
   static constexpr cudaDataType type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
   static constexpr T one = 1, zero = 0;
 
-  static CusparseConstVector make_x(const T* x, std::int64_t size) {
+  [[nodiscard]] CusparseOwner<cusparseConstDnVecDescr_t> make_x(const T* x,
+                                                                std::int64_t size) const {
     cusparseConstDnVecDescr_t vector = nullptr;
-    PAGERANK_CUSPARSE(cusparseCreateConstDnVec(&vector, size, x, type));
-    return CusparseConstVector(vector);
+    cusparse_.check(cusparse_.create_const_vector(&vector, size, x, type),
+                    "cusparseCreateConstDnVec");
+    return CusparseOwner<cusparseConstDnVecDescr_t>(vector);
   }
-  static CusparseVector make_y(T* y, std::int64_t size) {
+  [[nodiscard]] CusparseOwner<cusparseDnVecDescr_t> make_y(T* y, std::int64_t size) const {
     cusparseDnVecDescr_t vector = nullptr;
-    PAGERANK_CUSPARSE(cusparseCreateDnVec(&vector, size, y, type));
-    return CusparseVector(vector);
+    cusparse_.check(cusparse_.create_vector(&vector, size, y, type), "cusparseCreateDnVec");
+    return CusparseOwner<cusparseDnVecDescr_t>(vector);
   }
 
+  const Cusparse& cusparse_ = Cusparse::get();
   DeviceBuffer<std::int32_t> offsets32_;
   DeviceBuffer<std::int64_t> columns64_;
   DeviceBuffer<T> ones_;
   DeviceBuffer<char> buffer_;
-  CusparseHandle handle_;
-  CusparseMatrix matrix_;
+  CusparseOwner<cusparseHandle_t> handle_;
+  CusparseOwner<cusparseConstSpMatDescr_t> matrix_;
   std::int64_t rows_ = 0, columns_ = 0;
   std::uint64_t bytes_to_multiply_ = 0;
 };
