@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "core/huge_pages.hpp"
+#include "core/link_scratch.hpp"
 #include "core/packed_links.hpp"
 #include "core/parallel.hpp"
-#include "core/scratch_budget.hpp"
 
 namespace pagerank {
 void TransitionMatrixBuilder::LinkArrays::resize(EdgeIndex links, bool wide, bool weighted) {
@@ -75,9 +75,7 @@ TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape)
   try {
     arena_.emplace(first + LinkArena::capacity_for(links, 2 * parts, wide()), wide(),
                    shape.weighted);
-    // No help if then there are no addresses for the matrix, and what build() gathers.
-    const EdgeIndex words = links * (shape.weighted ? 3 : 1);
-    Array<std::uint32_t>().reserve(words + words / 2 + EdgeIndex{4} * shape.node_count);
+    require_addresses_for_matrix(links);
   } catch (const std::bad_alloc&) {  // expected too much, perhaps
     arena_.reset();
   } catch (const std::length_error&) {
@@ -85,12 +83,21 @@ TransitionMatrixBuilder::TransitionMatrixBuilder(const Shape& shape)
   }
 }
 
+/// An arena is no help if then there are no addresses for the matrix, and for what build() gathers.
+/// Throws std::bad_alloc.
+void TransitionMatrixBuilder::require_addresses_for_matrix(EdgeIndex links) const {
+  const EdgeIndex words = links * (shape_.weighted ? 3 : 1);
+  PageArray<std::uint32_t>().reserve(words + words / 2 + EdgeIndex{4} * shape_.node_count);
+}
+
 /// For the second distribution of so many links, where the first one's arena has no room.
 std::unique_ptr<LinkArena> TransitionMatrixBuilder::arena_for(EdgeIndex links, Parts& parts) const {
   if (parts.count > 1) {
     try {
       const EdgeIndex capacity = LinkArena::capacity_for(links, parts.count, false);
-      return std::make_unique<LinkArena>(capacity, false, shape_.weighted);
+      auto arena = std::make_unique<LinkArena>(capacity, false, shape_.weighted);
+      require_addresses_for_matrix(links);
+      return arena;
     } catch (const std::bad_alloc&) {  // of so many addresses, perhaps
     }
   }
@@ -153,11 +160,19 @@ TransitionMatrixBuilder::BinsOfTargets TransitionMatrixBuilder::distribute(int t
                 .table = Table(bins, target_parts)};
   // What fits a cache each thread gathers at once, in memory of its own. For larger bins all
   // threads share memory for a quarter of the links, or for a sixteenth where these take more than
-  // the matrix does already, and one bin gets an eighth at most; but however little is left, nobody
-  // looks at a bin more often than so.
+  // the matrix does already, and one bin gets an eighth at most; but however little is left,
+  // nobody looks at a bin more often than so.
   constexpr EdgeIndex gathered_at_once = EdgeIndex{1} << 17, most_looks = 16;
   const EdgeIndex most_of_bin = links / 8;
-  ScratchBudget budget(links / (wide ? 16 : 4));
+  EdgeIndex shared_links = largest_bin > gathered_at_once ? links / (wide ? 16 : 4) : 0;
+  LinkArrays shared;
+  try {
+    shared.resize(shared_links, wide, weighted);
+  } catch (const std::bad_alloc&) {  // of so many addresses
+    shared = {};
+    shared_links = 0;
+  }
+  LinkScratch scratch(shared_links);
   std::vector<std::vector<NodeId>> dangling(bins);
   PartCounts source_bins_left(source_parts_.of_bin, source_parts_.count);
   std::atomic<std::size_t> next_bin = 0;
@@ -166,14 +181,21 @@ TransitionMatrixBuilder::BinsOfTargets TransitionMatrixBuilder::distribute(int t
     own.resize(std::min(largest_bin, gathered_at_once), wide, weighted);
     for (std::size_t bin = 0; (bin = next_bin++) < bins;) {
       const EdgeIndex in_bin = begins[bin + 1] - begins[bin];
-      const ScratchBudget::Share share(
-          budget, in_bin > gathered_at_once ? std::min(in_bin, most_of_bin) : 0);
-      const EdgeIndex gathered = std::max(share.links(), in_bin / most_looks);
-      LinkArrays shared;
-      const bool fits = gathered <= gathered_at_once;
-      if (!fits) shared.resize(gathered, wide, weighted);
-      distribute_by_target<wide, weighted>(bin, fits ? gathered_at_once : gathered,
-                                           fits ? own : shared, matrix, dangling[bin], second);
+      const LinkScratch::Share share(scratch,
+                                     in_bin > gathered_at_once ? std::min(in_bin, most_of_bin) : 0);
+      EdgeIndex gathered = gathered_at_once;
+      Links gather_in = own.from(0);
+      LinkArrays more;
+      if (share.links() > gathered) {
+        gathered = share.links();
+        gather_in = shared.from(share.begin());
+      }
+      if (in_bin / most_looks > gathered) {
+        gathered = in_bin / most_looks;
+        more.resize(gathered, wide, weighted);
+        gather_in = more.from(0);
+      }
+      distribute_by_target<wide, weighted>(bin, gathered, gather_in, matrix, dangling[bin], second);
       const std::size_t part = source_parts_.of_bin[bin];
       if (arena_ && source_bins_left.count_down(part)) arena_->free(lots_[part]);
     }

@@ -85,13 +85,16 @@ class TransitionMatrixBuilder {
   // target; in 4 bytes where that fits, else in 6. Of the second, whose runs say the source's bin,
   // the places of target and source in theirs, `shift_` bits each.
   struct LinkArrays {
-    Array<std::uint32_t> low;
-    Array<std::uint16_t> high;
-    Array<double> weights;
+    PageArray<std::uint32_t> low;
+    PageArray<std::uint16_t> high;
+    PageArray<double> weights;
 
     void resize(EdgeIndex links, bool wide, bool weighted);
-    [[nodiscard]] Links all() {
-      return {.low = low.data(), .high = high.data(), .weights = weights.data()};
+    /// Those from this one on.
+    [[nodiscard]] Links from(EdgeIndex link) {
+      return {.low = low.data() + link,
+              .high = high.empty() ? nullptr : high.data() + link,
+              .weights = weights.empty() ? nullptr : weights.data() + link};
     }
   };
   /// Which part each bin belongs to.
@@ -205,6 +208,7 @@ class TransitionMatrixBuilder {
                                      EdgeIndex links) const;
   void look_at(std::span<const NodeId> sources, std::span<const NodeId> targets);
   [[nodiscard]] bool take_memory(Piece& piece);
+  void require_addresses_for_matrix(EdgeIndex links) const;
   [[nodiscard]] std::unique_ptr<LinkArena> arena_for(EdgeIndex links, Parts& parts) const;
   void take_own_memory(Piece& piece, std::uint32_t links) const;
   template <bool wide, bool weighted>
@@ -213,10 +217,10 @@ class TransitionMatrixBuilder {
   template <bool wide, class Visit>
   void for_each_link_of(std::size_t bin, Visit visit) const;
   template <bool wide, bool weighted>
-  void distribute_by_target(std::size_t bin, EdgeIndex most, LinkArrays& scratch, Draft& matrix,
+  void distribute_by_target(std::size_t bin, EdgeIndex most, const Links& scratch, Draft& matrix,
                             std::vector<NodeId>& dangling, Second& second);
   template <bool wide, bool weighted>
-  bool distribute_hub(std::size_t bin, std::size_t source, EdgeIndex most, LinkArrays& scratch,
+  bool distribute_hub(std::size_t bin, std::size_t source, EdgeIndex most, const Links& scratch,
                       const Links& to, std::vector<EdgeIndex>& next_of_target_bin);
   template <bool wide, bool weighted>
   void hand_on(const Links& links, EdgeIndex count, const Links& to,

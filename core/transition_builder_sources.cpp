@@ -79,7 +79,7 @@ void TransitionMatrixBuilder::for_each_link_of(std::size_t bin, Visit visit) con
 /// out-weights, and hands them on in order of bins of targets and, within these, of sources.
 template <bool wide, bool weighted>
 void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex most,
-                                                   LinkArrays& scratch, Draft& matrix,
+                                                   const Links& scratch, Draft& matrix,
                                                    std::vector<NodeId>& dangling, Second& second) {
   const int shift = shift_, node_bits = node_bits_;
   const std::size_t bins = bin_count();
@@ -123,7 +123,7 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
       if (none) dangling.push_back(static_cast<NodeId>(first_node + first));
       continue;
     }
-    const Links by_source = scratch.all();
+    const Links& by_source = scratch;
     const auto gather = [&](std::uint64_t link, const Links& from, EdgeIndex l) {
       const EdgeIndex slot = next_of_source[link >> node_bits]++ - begin;
       store_link<wide>(by_source, slot, link);
@@ -153,7 +153,7 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
 /// weights add up to 0.
 template <bool wide, bool weighted>
 bool TransitionMatrixBuilder::distribute_hub(std::size_t bin, std::size_t source, EdgeIndex most,
-                                             LinkArrays& scratch, const Links& to,
+                                             const Links& scratch, const Links& to,
                                              std::vector<EdgeIndex>& next_of_target_bin) {
   const int node_bits = node_bits_;
   OutWeight out_weight;
@@ -164,7 +164,7 @@ bool TransitionMatrixBuilder::distribute_hub(std::size_t bin, std::size_t source
       });
     });
   }
-  const Links gathered = scratch.all();
+  const Links& gathered = scratch;
   EdgeIndex count = 0;
   for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, EdgeIndex l) {
     if (link >> node_bits != source) return;
@@ -203,7 +203,7 @@ void TransitionMatrixBuilder::hand_on(const Links& links, EdgeIndex count, const
 
 #define PAGERANK_INSTANTIATE(wide, weighted)                                   \
   template void TransitionMatrixBuilder::distribute_by_target<wide, weighted>( \
-      std::size_t, EdgeIndex, LinkArrays&, Draft&, std::vector<NodeId>&, Second&);
+      std::size_t, EdgeIndex, const Links&, Draft&, std::vector<NodeId>&, Second&);
 PAGERANK_INSTANTIATE(false, false)
 PAGERANK_INSTANTIATE(false, true)
 PAGERANK_INSTANTIATE(true, false)

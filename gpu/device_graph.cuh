@@ -11,10 +11,10 @@
 #include "gpu/device_buffer.cuh"
 #include "gpu/device_matrix.cuh"
 #include "gpu/hold_point.hpp"
-#include "gpu/matrix_sampler.hpp"
-#include "gpu/row_sample.hpp"
 #include "gpu/link_arrivals.hpp"
+#include "gpu/matrix_sampler.hpp"
 #include "gpu/pagerank.hpp"
+#include "gpu/row_sample.hpp"
 #include "gpu/transfer_ring.cuh"
 
 namespace pagerank::gpu {

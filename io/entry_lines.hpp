@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/array.hpp"
+#include "core/page_array.hpp"
 #include "io/line_fields.hpp"
 #include "io/short_lines.hpp"
 #include "io/short_lines_avx512.hpp"
@@ -44,12 +44,13 @@ struct Entry {
   double weight = 1;
 };
 
-/// What parse_entry_lines() made of a piece of text.
+/// What parse_entry_lines() made of a piece of text. In pages of its own: what the heap keeps of
+/// each thread's would be missed by the build.
 template <class Id>
 struct ParsedEntries {
   /// The entries in order, as in Entry; no weights where the format has none.
-  Array<Id> first, second;
-  Array<double> weights;
+  PageArray<Id> first, second;
+  PageArray<double> weights;
 
   std::uint64_t lines = 0;            ///< Read, whatever was on them.
   std::vector<std::uint32_t> others;  ///< Of these the blank ones and comments, counted from 1.

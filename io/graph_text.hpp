@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/array.hpp"
+#include "core/page_array.hpp"
 #include "io/block_ledger.hpp"
 #include "io/byte_source.hpp"
 #include "io/line_blocks.hpp"
@@ -74,8 +74,8 @@ class GraphText {
   ByteSource& source_;
   int threads_;
   LineBlocks blocks_;
-  Array<char> first_buffer_;  ///< Holds the header's last block,
-  LineBlock first_block_;     ///< what follows the lines that were dropped in it.
+  PageArray<char> first_buffer_;  ///< Holds the header's last block,
+  LineBlock first_block_;         ///< what follows the lines that were dropped in it.
   std::uint64_t lines_ = 0;
   std::atomic<bool> first_is_taken_ = false;  ///< By next_block().
 };
@@ -103,7 +103,7 @@ void GraphText::parse_blocks(BlockLedger& ledger, Parse parse, Take take) {
   on_each_thread([&] {
     ParsedEntries<Id> entries;
     if (!first_is_taken.exchange(true)) work_on(first_block_, entries);
-    Array<char> buffer;
+    PageArray<char> buffer;
     while (!ledger.stopped()) {
       const std::optional<LineBlock> block = blocks_.next(buffer);
       if (!block) break;

@@ -9,7 +9,7 @@
 
 namespace pagerank::io {
 
-std::optional<LineBlock> LineBlocks::next(Array<char>& buffer) {
+std::optional<LineBlock> LineBlocks::next(PageArray<char>& buffer) {
   return next([&buffer](std::size_t) {
     buffer.resize(buffer_bytes);
     return std::span(buffer);

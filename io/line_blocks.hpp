@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/array.hpp"
+#include "core/page_array.hpp"
 #include "io/byte_source.hpp"
 
 namespace pagerank::io {
@@ -58,7 +58,7 @@ class LineBlocks {
   [[nodiscard]] std::optional<LineBlock> next(const BufferOf& buffer_of);
 
   /// The same with one buffer, made large enough.
-  [[nodiscard]] std::optional<LineBlock> next(Array<char>& buffer);
+  [[nodiscard]] std::optional<LineBlock> next(PageArray<char>& buffer);
 
   /// That were read so far. (Without the lock, which who waits for a silent pipe holds.)
   [[nodiscard]] std::uint64_t bytes() const { return position_; }
@@ -75,7 +75,7 @@ class LineBlocks {
   std::mutex mutex_;                         ///< Guards what follows.
   std::size_t next_index_ = 0;               ///< Of the block that comes next,
   std::atomic<std::uint64_t> position_ = 0;  ///< which begins here in the source,
-  Array<char> rest_;        ///< or in a stream with bytes already read, which end there.
+  PageArray<char> rest_;    ///< or in a stream with bytes already read, which end there.
   bool first_line_ = true;  ///< Nothing was handed out so far.
   bool end_ = false;
 };

@@ -166,6 +166,18 @@ TEST_CASE("and one of a graph whose links all come from a few sources") {
   }
 }
 
+TEST_CASE("and one by many threads, but for what each of them gathers") {
+  if (!measure_memory) return;
+  const TemporaryDirectory files;
+  const std::string file = (files / "g.mtx").string();
+  REQUIRE(run_program("pagerank-bench", {"--write", file, "rmat:19x16"}).status == 0);
+  const std::uint64_t program = peak_without_graph(), matrix = bytes_of_matrix(file);
+  constexpr int threads = 32;
+  constexpr std::uint64_t of_each = 3 << 18;  // no more than 2^17 links, and tables
+  CHECK(peak_of(file, "/dev/null", threads) - program <=
+        matrix * 5 / 2 + buffers + threads * of_each);
+}
+
 TEST_CASE("and one of few nodes with very many links, by two threads") {
   if (!measure_memory) return;
   const TemporaryDirectory files;
