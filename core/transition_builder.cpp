@@ -168,6 +168,8 @@ TransitionMatrixBuilder::BinsOfTargets TransitionMatrixBuilder::distribute(int t
   LinkArrays shared;
   try {
     shared.resize(shared_links, wide, weighted);
+    advise_huge_pages(std::span(shared.low));
+    advise_huge_pages(std::span(shared.weights));
   } catch (const std::bad_alloc&) {  // of so many addresses
     shared = {};
     shared_links = 0;
