@@ -4,6 +4,7 @@
 #include <optional>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/link_scratch.hpp"
@@ -33,6 +34,14 @@ TEST_CASE("places to gather links are the first that are free, side by side") {
   CHECK(Share(scratch, 1).links() == 0);
   one.reset();
   CHECK(Share(scratch, 100).links() == 30);
+}
+
+TEST_CASE("a gap that is just large enough is taken before a larger one") {
+  LinkScratch scratch(100);
+  std::optional<LinkScratch::Share> one(std::in_place, scratch, 30);
+  const LinkScratch::Share two(scratch, 20);
+  one.reset();  // 30 at 0, 50 behind
+  CHECK(LinkScratch::Share(scratch, 30).begin() == 0);
 }
 
 TEST_CASE("gaps between places that came back are one again, whichever came first") {
