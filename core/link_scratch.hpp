@@ -1,9 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
-#include <map>
 #include <mutex>
+#include <vector>
 
 #include "core/types.hpp"
 
@@ -14,7 +15,7 @@ namespace pagerank {
 class LinkScratch {
  public:
   explicit LinkScratch(EdgeIndex links) {
-    if (links > 0) free_[0] = links;
+    if (links > 0) free_.push_back({0, links});
   }
 
   /// What a thread has: as many places as it wanted, or the most that are left side by side.
@@ -38,40 +39,47 @@ class LinkScratch {
   };
 
  private:
+  struct Gap {
+    EdgeIndex begin, end;
+    [[nodiscard]] EdgeIndex size() const { return end - begin; }
+  };
   void take(EdgeIndex wanted, EdgeIndex& begin, EdgeIndex& end) {
     const std::lock_guard lock(mutex_);
-    const auto size = [](const auto& gap) { return gap.second - gap.first; };
+    free_.reserve(shares_ +
+                  2);  // give() must not fail, and there is a gap more than shares at most
     auto gap = std::find_if(free_.begin(), free_.end(),
-                            [&](const auto& one) { return size(one) >= wanted; });
+                            [&](const Gap& one) { return one.size() >= wanted; });
     if (gap == free_.end()) {
-      gap = std::max_element(free_.begin(), free_.end(), [&](const auto& one, const auto& other) {
-        return size(one) < size(other);
+      gap = std::max_element(free_.begin(), free_.end(), [](const Gap& one, const Gap& other) {
+        return one.size() < other.size();
       });
     }
     if (gap == free_.end()) return;
-    begin = gap->first;
-    const EdgeIndex gap_end = gap->second;
-    end = begin + std::min(wanted, gap_end - begin);
-    free_.erase(gap);
-    if (end < gap_end) free_[end] = gap_end;
+    begin = gap->begin;
+    end = gap->begin += std::min(wanted, gap->size());
+    if (gap->size() == 0) free_.erase(gap);
+    ++shares_;
   }
-  void give(EdgeIndex begin, EdgeIndex end) {
+  void give(EdgeIndex begin, EdgeIndex end) noexcept {
     const std::lock_guard lock(mutex_);
-    const auto next = free_.find(end);
-    if (next != free_.end()) {
-      end = next->second;
-      free_.erase(next);
-    }
-    const auto after = free_.lower_bound(begin);
-    if (after != free_.begin() && std::prev(after)->second == begin) {
-      std::prev(after)->second = end;
+    --shares_;
+    const auto after =
+        std::find_if(free_.begin(), free_.end(), [&](const Gap& gap) { return gap.begin >= end; });
+    const bool joins_after = after != free_.end() && after->begin == end;
+    const bool joins_before = after != free_.begin() && std::prev(after)->end == begin;
+    if (joins_before) {
+      std::prev(after)->end = joins_after ? after->end : end;
+      if (joins_after) free_.erase(after);
+    } else if (joins_after) {
+      after->begin = begin;
     } else {
-      free_[begin] = end;
+      free_.insert(after, {begin, end});
     }
   }
 
   std::mutex mutex_;
-  std::map<EdgeIndex, EdgeIndex> free_;  ///< Where gaps begin, and where they end.
+  std::vector<Gap> free_;  ///< Ascending, none beside another.
+  std::size_t shares_ = 0;
 };
 
 }  // namespace pagerank

@@ -53,12 +53,13 @@ std::size_t TransitionMatrixBuilder::most_parts_of(EdgeIndex links, bool wide) {
 std::uint64_t TransitionMatrixBuilder::bytes_of_piece_table(const Shape& shape) {
   const int shift = shift_of(shape);
   const std::size_t parts = most_parts_of(shape.expected_links(), shift + node_bits_of(shape) > 32);
-  return (bins_of(shape, shift) + 1) * sizeof(std::uint32_t) + parts * sizeof(EdgeIndex);
+  const std::size_t bins = NodeBins::most_bins(shape.node_count, shift);
+  return (bins + 1) * sizeof(std::uint32_t) + parts * sizeof(EdgeIndex);
 }
 
 std::uint64_t TransitionMatrixBuilder::bytes_of_build_tables(const Shape& shape) {
   const int shift = shift_of(shape);
-  const std::uint64_t bins = bins_of(shape, shift);
+  const std::uint64_t bins = NodeBins::most_bins(shape.node_count, shift);
   const std::size_t parts = most_parts_of(shape.expected_links(), shift + node_bits_of(shape) > 32);
   return bins * (bins + parts) * sizeof(EdgeIndex);
 }
@@ -101,7 +102,7 @@ std::unique_ptr<LinkArena> TransitionMatrixBuilder::arena_for(EdgeIndex links, P
     } catch (const std::bad_alloc&) {  // of so many addresses, perhaps
     }
   }
-  parts = {std::vector<std::uint8_t>(bin_count(), 0), 1};
+  parts = {std::vector<std::uint8_t>(target_bins_.count(), 0), 1};
   return std::make_unique<LinkArena>(links, false, shape_.weighted, LinkArena::Slabs::one);
 }
 
@@ -136,7 +137,8 @@ TransitionMatrix TransitionMatrixBuilder::Draft::matrix() {
 template <bool wide, bool weighted>
 TransitionMatrixBuilder::BinsOfTargets TransitionMatrixBuilder::distribute(int threads,
                                                                            Draft& matrix) {
-  const std::size_t bins = bin_count();
+  if (pieces_.empty()) look_at({}, {});
+  const std::size_t bins = source_bins_.count();
   matrix.inverse_out_weight.resize(shape_.node_count);
   advise_huge_pages(std::span(matrix.inverse_out_weight));
 
@@ -148,7 +150,6 @@ TransitionMatrixBuilder::BinsOfTargets TransitionMatrixBuilder::distribute(int t
   }
   const EdgeIndex largest_bin = *std::max_element(begins.begin(), begins.end());
   const EdgeIndex links = counts_to_begins<EdgeIndex>(begins, 0);
-  if (links == 0) look_at({}, {});
   Parts target_parts = cut_into_parts(target_sample_, links);
   std::unique_ptr<LinkArena> own_arena;
   if (!arena_ || !arena_->has_room(links, target_parts.count)) {
@@ -212,9 +213,9 @@ TransitionMatrixBuilder::BinsOfTargets TransitionMatrixBuilder::distribute(int t
   }
   free_memory(dangling);
 
-  begins.assign(bins + 1, 0);
+  begins.assign(target_bins_.count() + 1, 0);
   for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
-    for (std::size_t bin = 0; bin < bins; ++bin) {
+    for (std::size_t bin = 0; bin < target_bins_.count(); ++bin) {
       const EdgeIndex* const run = second.table.run(source_bin, bin);
       begins[bin] += run[1] - run[0];
     }
@@ -243,9 +244,9 @@ void TransitionMatrixBuilder::sort_all_rows(BinsOfTargets& bins, int threads, Dr
   LinkArena::Heir columns_heir{std::span(in_links.column_indices)};
   LinkArena::Heir values_heir{std::span(in_links.values)};
   in_links.row_offsets[n] = links;
-  std::vector<EdgeIndex> distinct(bin_count());
+  std::vector<EdgeIndex> distinct(target_bins_.count());
   Gaps gaps(begins);
-  parallel_for(bin_count(), threads, [&](std::size_t bin) {
+  parallel_for(target_bins_.count(), threads, [&](std::size_t bin) {
     const auto rows_of = [&](auto& array) {
       return std::span(array).subspan(begins[bin], begins[bin + 1] - begins[bin]);
     };

@@ -17,6 +17,7 @@
 #include "core/blocked_matrix.hpp"
 #include "core/cpu_layout.hpp"
 #include "core/link_arena.hpp"
+#include "core/node_bins.hpp"
 #include "core/page_array.hpp"
 #include "core/part_counts.hpp"
 #include "core/transition_matrix.hpp"
@@ -28,7 +29,8 @@ namespace pagerank {
 /// read: no edge list is ever held.
 ///
 /// Three stable distributions, each a counting sort of pieces that fit the cache:
-/// 1. add() sorts a piece by ranges of sources ("bins") and keeps that;
+/// 1. add() sorts a piece by ranges of sources ("bins", smaller where a sample of the first piece
+///    has many links) and keeps that;
 /// 2. build() gathers each bin of sources from all pieces, some of its sources at a time if it has
 ///    many links, and sorts it by source, which gives the out-weights, and then by bins of targets;
 /// 3. it gathers each bin of targets, which is in order of sources now, and sorts it by target into
@@ -83,7 +85,8 @@ class TransitionMatrixBuilder {
  private:
   // Of the first distribution a link is the source's place in its bin, above `node_bits_` bits of
   // target; in 4 bytes where that fits, else in 6. Of the second, whose runs say the source's bin,
-  // the places of target and source in theirs, `shift_` bits each.
+  // the places of target and source in theirs, `shift_` bits each. Places are counted as in a bin
+  // that was not halved.
   struct LinkArrays {
     PageArray<std::uint32_t> low;
     PageArray<std::uint16_t> high;
@@ -137,10 +140,10 @@ class TransitionMatrixBuilder {
   /// Where links of the second distribution lie.
   class Table {
    public:
-    Table(std::size_t bins, const Parts& target_parts)
+    Table(std::size_t source_bins, const Parts& target_parts)
         : part_of_bin_(target_parts.of_bin),
-          stride_(bins + target_parts.count),
-          begins_(bins * stride_) {}
+          stride_(target_parts.of_bin.size() + target_parts.count),
+          begins_(source_bins * stride_) {}
     /// Where links of two bins begin; the next element is where they end. (Each part has an element
     /// more than bins, for its last bin's end is not where the next part begins.)
     [[nodiscard]] EdgeIndex* run(std::size_t source_bin, std::size_t target_bin) {
@@ -198,11 +201,7 @@ class TransitionMatrixBuilder {
 
   static int node_bits_of(const Shape& shape);
   static int shift_of(const Shape& shape);
-  static std::size_t bins_of(const Shape& shape, int shift) {
-    return ((std::max<std::size_t>(shape.node_count, 1) - 1) >> shift) + 1;
-  }
   [[nodiscard]] bool wide() const { return shift_ + node_bits_ > 32; }
-  [[nodiscard]] std::size_t bin_count() const { return bins_of(shape_, shift_); }
   static std::size_t most_parts_of(EdgeIndex links, bool wide);
   [[nodiscard]] Parts cut_into_parts(const std::vector<std::uint32_t>& sample,
                                      EdgeIndex links) const;
@@ -238,16 +237,16 @@ class TransitionMatrixBuilder {
   template <class Visit>
   void for_each_link_to(const Second& second, std::size_t bin, Visit visit) const {
     const std::uint32_t key_mask = (std::uint32_t{1} << shift_) - 1;
+    const std::uint32_t first_row = target_bins_.begin(bin) - target_bins_.base(bin);
     const std::uint32_t* const links = second.arena.links().low;
-    for (std::size_t source_bin = 0; source_bin < bin_count(); ++source_bin) {
+    for (std::size_t source_bin = 0; source_bin < source_bins_.count(); ++source_bin) {
       const EdgeIndex* const run = second.table.run(source_bin, bin);
-      const auto first_source = static_cast<NodeId>(source_bin << shift_);
+      const NodeId base = source_bins_.base(source_bin);
       for (EdgeIndex l = run[0]; l < run[1]; ++l) {
-        visit(links[l] >> shift_, first_source + (links[l] & key_mask));
+        visit((links[l] >> shift_) - first_row, base + (links[l] & key_mask));
       }
     }
   }
-  [[nodiscard]] std::size_t bin_nodes() const { return std::size_t{1} << shift_; }
   [[nodiscard]] CpuLayout choose(const BinsOfTargets& bins, const LayoutWish& wish,
                                  int threads) const;
   void sample_bin(const BinsOfTargets& bins, std::size_t bin, LinkSample& sample) const;
@@ -256,10 +255,11 @@ class TransitionMatrixBuilder {
 
   Shape shape_;
   int node_bits_ = 0;
-  int shift_ = 0;                     ///< The bin of a node is node >> shift_.
+  int shift_ = 0;                     ///< A bin has 2^shift_ nodes at most.
   std::optional<LinkArena> arena_;    ///< Null if there is no memory for what was expected.
   std::vector<LinkArena::Lot> lots_;  ///< Of parts of sources, in the arena.
   std::once_flag looked_;             ///< At the first piece, for what follows:
+  NodeBins source_bins_, target_bins_;
   Parts source_parts_;
   std::vector<std::uint32_t> target_sample_;  ///< Links to each bin, of some.
   std::atomic<EdgeIndex> links_ = 0;          ///< In all pieces.

@@ -42,6 +42,8 @@ class TransitionMatrixBuilder::RowBlockSorter {
         draft_(draft),
         sources_heir_(sources_heir),
         rows_heir_(rows_heir),
+        source_bins_(builder.source_bins_),
+        target_bins_(builder.target_bins_),
         shift_(builder.shift_),
         nodes_(builder.shape_.node_count),
         key_mask_((std::uint32_t{1} << shift_) - 1) {}
@@ -114,22 +116,25 @@ class TransitionMatrixBuilder::RowBlockSorter {
     const std::uint32_t* const links = second_.arena.links().low;
     stretches_.clear();
     links_ = 0;
-    for (std::size_t bin = window_begin >> shift_; bin << shift_ < window_end; ++bin) {
-      const std::size_t first = bin << shift_, end = first + key_mask_ + 1;
-      for (std::size_t target = begin_ >> shift_; target << shift_ < end_; ++target) {
+    for (std::size_t bin = source_bins_.bin_of(static_cast<NodeId>(window_begin));
+         bin < source_bins_.count() && source_bins_.begin(bin) < window_end; ++bin) {
+      const std::size_t base = source_bins_.base(bin);
+      for (std::size_t target = target_bins_.bin_of(static_cast<NodeId>(begin_));
+           target < target_bins_.count() && target_bins_.begin(target) < end_; ++target) {
         const EdgeIndex* const run = second_.table.run(bin, target);
         const std::uint32_t *from = links + run[0], *to = links + run[1];
         const auto begin_of = [&](std::size_t node) {  // of the run's links of that and more
-          const auto key = static_cast<std::uint32_t>(node - first);
+          const auto key = static_cast<std::uint32_t>(node - base);
           return std::partition_point(links + run[0], links + run[1],
                                       [&](std::uint32_t link) { return (link & key_mask_) < key; });
         };
-        if (first < window_begin) from = begin_of(window_begin);
-        if (end > window_end && window_end < nodes_) to = begin_of(window_end);
+        if (source_bins_.begin(bin) < window_begin) from = begin_of(window_begin);
+        if (source_bins_.end(bin) > window_end) to = begin_of(window_end);
         if (from == to) continue;
         links_ += static_cast<std::size_t>(to - from);
-        stretches_.push_back({from, to, static_cast<std::uint32_t>((target << shift_) - begin_),
-                              static_cast<std::uint32_t>(first - window_begin)});  // (or below 0)
+        stretches_.push_back({from, to,  // what is added to rows and sources may be below 0
+                              static_cast<std::uint32_t>(target_bins_.base(target) - begin_),
+                              static_cast<std::uint32_t>(base - window_begin)});
       }
     }
   }
@@ -329,6 +334,7 @@ class TransitionMatrixBuilder::RowBlockSorter {
   BlockedLayoutDraft& draft_;
   LinkArena::Heir& sources_heir_;
   LinkArena::Heir& rows_heir_;
+  const NodeBins &source_bins_, &target_bins_;
   int shift_;
   std::size_t nodes_;
   std::uint32_t key_mask_;
@@ -350,12 +356,13 @@ void TransitionMatrixBuilder::cut_blocks(const BinsOfTargets& bins, int threads,
   std::size_t least = sizes.block_rows;
   while (least / 2 >= sizes.least_rows) least /= 2;
   // Links before each `least` rows of those bins that may be cut.
-  std::vector<std::vector<EdgeIndex>> before(bin_count());
-  parallel_for(bin_count(), threads, [&](std::size_t bin) {
+  std::vector<std::vector<EdgeIndex>> before(target_bins_.count());
+  parallel_for(target_bins_.count(), threads, [&](std::size_t bin) {
     const EdgeIndex links = bins.begins[bin + 1] - bins.begins[bin];
-    const bool has_many = links > sizes.block_links && bin_nodes() > least;
-    if (!has_many && bin_nodes() <= sizes.block_rows) return;
-    std::vector<EdgeIndex> counts(bin_nodes());
+    const NodeId nodes = target_bins_.size(bin);
+    const bool has_many = links > sizes.block_links && nodes > least;
+    if (!has_many && nodes <= sizes.block_rows) return;
+    std::vector<EdgeIndex> counts(nodes);
     for_each_link_to(bins.second, bin, [&](std::uint32_t row, NodeId) { ++counts[row]; });
     EdgeIndex sum = bins.begins[bin];
     for (std::size_t row = 0; row < counts.size(); ++row) {
@@ -365,7 +372,8 @@ void TransitionMatrixBuilder::cut_blocks(const BinsOfTargets& bins, int threads,
   });
   draft.cut_blocks([&](std::size_t row) {
     if (row == shape_.node_count) return bins.links();
-    const std::size_t bin = row >> shift_, in_bin = row % bin_nodes();
+    const std::size_t bin = target_bins_.bin_of(static_cast<NodeId>(row));
+    const std::size_t in_bin = row - target_bins_.begin(bin);
     return in_bin == 0 ? bins.begins[bin] : before[bin][in_bin / least];
   });
 }
@@ -386,7 +394,8 @@ BlockedMatrix TransitionMatrixBuilder::lay_out(BinsOfTargets& bins, const Layout
   const std::vector<BlockedLayout::RowBlock>& blocks = draft.blocks();
   std::vector<std::size_t> begins;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (blocks[b].begin % bin_nodes() == 0) begins.push_back(b);
+    const NodeId row = blocks[b].begin;
+    if (target_bins_.begin(target_bins_.bin_of(row)) == row) begins.push_back(b);
   }
   begins.push_back(blocks.size());
   LinkArena::Heir sources_heir{std::span(draft.arrays().sources)};
@@ -398,7 +407,8 @@ BlockedMatrix TransitionMatrixBuilder::lay_out(BinsOfTargets& bins, const Layout
     for (std::size_t i = 0; (i = next++) + 1 < begins.size();) {
       repeats += sorter.lay_out(begins[i], begins[i + 1]);
       const std::size_t end = blocks[begins[i + 1] - 1].end;
-      for (std::size_t bin = blocks[begins[i]].begin >> shift_; bin << shift_ < end; ++bin) {
+      for (std::size_t bin = target_bins_.bin_of(blocks[begins[i]].begin);
+           bin < target_bins_.count() && target_bins_.begin(bin) < end; ++bin) {
         bins.finish(bin);
       }
     }

@@ -25,12 +25,12 @@ void TransitionMatrixBuilder::sample_bin(const BinsOfTargets& bins, std::size_t 
   }
   if (stretches.empty()) return;
 
-  std::vector<EdgeIndex> row_begin(bin_nodes() + 1, 0);
+  std::vector<EdgeIndex> row_begin(target_bins_.size(bin) + std::size_t{1}, 0);
   for_each_link_to(bins.second, bin, [&](std::uint32_t row, NodeId) { ++row_begin[row]; });
   counts_to_begins<EdgeIndex>(row_begin, bins.begins[bin]);
   // The stretch that a row's next link may be in.
   constexpr std::uint8_t none = 0xff;
-  std::vector<std::uint8_t> stretch_of_row(bin_nodes(), none);
+  std::vector<std::uint8_t> stretch_of_row(target_bins_.size(bin), none);
   for (std::size_t s = stretches.size(); s-- > 0;) {
     const auto row_of = [&](EdgeIndex link) {
       return std::upper_bound(row_begin.begin(), row_begin.end(), link) - row_begin.begin() - 1;
@@ -58,16 +58,18 @@ void TransitionMatrixBuilder::sample_bin(const BinsOfTargets& bins, std::size_t 
 CpuLayout TransitionMatrixBuilder::choose(const BinsOfTargets& bins, const LayoutWish& wish,
                                           int threads) const {
   if (wish.layout == CpuLayout::plain || shape_.node_count == 0) return CpuLayout::plain;
-  EdgeIndex largest = 0;
-  for (std::size_t bin = 0; bin < bin_count(); ++bin) {
-    largest = std::max(largest, bins.begins[bin + 1] - bins.begins[bin]);
+  EdgeIndex largest = 0, in_base = 0;
+  for (std::size_t bin = 0; bin < target_bins_.count(); ++bin) {
+    if (target_bins_.begin(bin) == target_bins_.base(bin)) in_base = bins.begins[bin];
+    largest = std::max(largest, bins.begins[bin + 1] - in_base);  // of bins that were not halved
   }
   // Of row blocks that have too many links and are not halved.
-  const std::size_t bins_at_once = 2 * std::size_t{wish.sizes.least_rows} / bin_nodes() + 1;
+  const std::size_t bins_at_once = (2 * std::size_t{wish.sizes.least_rows} >> shift_) + 1;
   if (largest >> 31 != 0 || largest * bins_at_once >> 31 != 0) return CpuLayout::plain;
   return choose_layout(shape_.node_count, bins.links(), wish, [&] {
     LinkSample sample;
-    parallel_for(bin_count(), threads, [&](std::size_t bin) { sample_bin(bins, bin, sample); });
+    parallel_for(target_bins_.count(), threads,
+                 [&](std::size_t bin) { sample_bin(bins, bin, sample); });
     return sample;
   });
 }

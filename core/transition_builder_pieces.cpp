@@ -29,18 +29,25 @@ void for_each_link(std::span<const NodeId> sources, std::span<const NodeId> targ
 /// At some links of the first piece that comes.
 void TransitionMatrixBuilder::look_at(std::span<const NodeId> sources,
                                       std::span<const NodeId> targets) {
-  constexpr std::size_t most = 4096;
+  constexpr std::size_t most = 1 << 14;
   const std::size_t step = sources.size() / most + 1;
-  std::vector<std::uint32_t> source_sample(bin_count(), 0);
-  target_sample_.assign(bin_count(), 0);
+  std::vector<NodeId> some_sources, some_targets;
   for (std::size_t e = 0; e < sources.size(); e += step) {
     for_each_link(sources.subspan(e, 1), targets.subspan(e, 1), shape_.undirected,
                   [&](NodeId source, NodeId target, std::size_t) {
-                    ++source_sample[source >> shift_];
-                    ++target_sample_[target >> shift_];
+                    some_sources.push_back(source);
+                    some_targets.push_back(target);
                   });
   }
-  source_parts_ = cut_into_parts(source_sample, shape_.expected_links());
+  const auto to_each = [](const NodeBins& bins, const std::vector<NodeId>& nodes) {
+    std::vector<std::uint32_t> counts(bins.count(), 0);
+    for (const NodeId node : nodes) ++counts[bins.bin_of(node)];
+    return counts;
+  };
+  source_bins_ = NodeBins(shape_.node_count, shift_, some_sources);
+  target_bins_ = NodeBins(shape_.node_count, shift_, some_targets);
+  source_parts_ = cut_into_parts(to_each(source_bins_, some_sources), shape_.expected_links());
+  target_sample_ = to_each(target_bins_, some_targets);
 }
 
 void TransitionMatrixBuilder::add(std::size_t piece, std::span<const NodeId> sources,
@@ -61,35 +68,41 @@ template <bool wide, bool weighted>
 void TransitionMatrixBuilder::add_links(Piece& piece, std::span<const NodeId> sources,
                                         std::span<const NodeId> targets,
                                         std::span<const double> weights) {
-  const int shift = shift_, node_bits = node_bits_;
-  std::vector<std::uint32_t> next(bin_count() + 1, 0);
+  const int node_bits = node_bits_;
+  const std::size_t bins = source_bins_.count();
+  std::vector<std::uint32_t> next(bins + 1, 0);
   // In two tables in turns: links of the same bin would wait for each other.
   std::vector<std::uint32_t> other(next.size(), 0);
-  std::uint32_t *one = next.data(), *two = other.data();
-  for_each_link(sources, targets, shape_.undirected, [&](NodeId source, NodeId, std::size_t) {
-    ++one[source >> shift];
-    std::swap(one, two);
+  // Loops over links have what they need by value: they would load it again after each store.
+  const bool undirected = shape_.undirected;
+  source_bins_.with_bin_of([=, &next, &other](auto bin_of) {
+    std::uint32_t *one = next.data(), *two = other.data();
+    for_each_link(sources, targets, undirected, [=](NodeId source, NodeId, std::size_t) mutable {
+      ++one[bin_of(source)];
+      std::swap(one, two);
+    });
   });
   std::transform(next.begin(), next.end(), other.begin(), next.begin(), std::plus<>());
   const std::uint32_t links = counts_to_begins<std::uint32_t>(next, 0);
   links_ += links;
   piece.bin_begin = std::move(next);
   if (!take_memory(piece)) take_own_memory(piece, links);
-  std::vector<EdgeIndex> next_place(bin_count());
-  for (std::size_t bin = 0; bin < bin_count(); ++bin)
-    next_place[bin] = piece.begin(bin, source_parts_);
+  std::vector<EdgeIndex> next_place(bins);
+  for (std::size_t bin = 0; bin < bins; ++bin) next_place[bin] = piece.begin(bin, source_parts_);
   const Links to = piece.links;
-  const std::uint64_t key_mask = (std::uint64_t{1} << shift) - 1;
-  for_each_link(sources, targets, shape_.undirected,
-                [&](NodeId source, NodeId target, std::size_t entry) {
-                  const EdgeIndex slot = next_place[source >> shift]++;
-                  prefetch_for_writing(to.low + slot);
-                  store_link<wide>(to, slot, (source & key_mask) << node_bits | target);
-                  if constexpr (weighted) {
-                    prefetch_for_writing(to.weights + slot);
-                    to.weights[slot] = weights[entry];
-                  }
-                });
+  const std::uint64_t key_mask = (std::uint64_t{1} << shift_) - 1;
+  source_bins_.with_bin_of([=, next = next_place.data()](auto bin_of) {
+    for_each_link(sources, targets, undirected,
+                  [=](NodeId source, NodeId target, std::size_t entry) {
+                    const EdgeIndex slot = next[bin_of(source)]++;
+                    prefetch_for_writing(to.low + slot);
+                    store_link<wide>(to, slot, (source & key_mask) << node_bits | target);
+                    if constexpr (weighted) {
+                      prefetch_for_writing(to.weights + slot);
+                      to.weights[slot] = weights[entry];
+                    }
+                  });
+  });
 }
 
 /// Of the arena, if the second distribution will find enough there: the piece may need a new slab
@@ -103,7 +116,7 @@ bool TransitionMatrixBuilder::take_memory(Piece& piece) {
   piece.part_offset.reserve(source_parts_.count);
   for (std::size_t part = 0, bin = 0; part < source_parts_.count; ++part) {
     const std::uint32_t begin = piece.bin_begin[bin];
-    while (bin < bin_count() && source_parts_.of_bin[bin] == part) ++bin;
+    while (bin < source_bins_.count() && source_parts_.of_bin[bin] == part) ++bin;
     const std::uint32_t count = piece.bin_begin[bin] - begin;
     const EdgeIndex place = count == 0 ? 0 : arena_->take(lots_[part], count);
     piece.part_offset.push_back(place - begin);

@@ -17,19 +17,17 @@ template <bool weighted>
 EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, const Second& second,
                                              Draft& matrix) {
   const int shift = shift_;
-  const std::size_t bins = bin_count();
-  const std::size_t first_node = bin << shift;
-  const std::size_t nodes =
-      std::min<std::size_t>((bin + 1) << shift, shape_.node_count) - first_node;
+  const std::size_t nodes = target_bins_.size(bin), first_node = target_bins_.begin(bin);
+  const std::uint32_t first_target = target_bins_.begin(bin) - target_bins_.base(bin);
   const std::uint32_t key_mask = (std::uint32_t{1} << shift) - 1;
   const Links from = second.arena.links();
   const auto for_each = [&](auto visit) {  // (target in its bin, source, its place in the arena)
-    for (std::size_t source_bin = 0; source_bin < bins; ++source_bin) {
+    for (std::size_t source_bin = 0; source_bin < source_bins_.count(); ++source_bin) {
       const EdgeIndex* const run = second.table.run(source_bin, bin);
       const EdgeIndex end = run[1];
-      const auto first_source = static_cast<NodeId>(source_bin << shift);
+      const NodeId base = source_bins_.base(source_bin);
       for (EdgeIndex l = run[0]; l < end; ++l) {
-        visit(from.low[l] >> shift, first_source + (from.low[l] & key_mask), l);
+        visit((from.low[l] >> shift) - first_target, base + (from.low[l] & key_mask), l);
       }
     }
   };
@@ -96,8 +94,7 @@ void TransitionMatrixBuilder::close_gaps(Gaps& gaps, std::size_t bin, EdgeIndex 
     std::copy(columns + from, columns + from + size, columns + to);
     double* const values = in_links.values.data();
     std::copy(values + from, values + from + size, values + to);
-    const std::size_t last = std::min<std::size_t>((next + 1) << shift_, shape_.node_count);
-    for (std::size_t row = next << shift_; row < last; ++row) {
+    for (NodeId row = target_bins_.begin(next); row < target_bins_.end(next); ++row) {
       in_links.row_offsets[row] -= from - to;
     }
     lock.lock();

@@ -81,18 +81,21 @@ template <bool wide, bool weighted>
 void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex most,
                                                    const Links& scratch, Draft& matrix,
                                                    std::vector<NodeId>& dangling, Second& second) {
-  const int shift = shift_, node_bits = node_bits_;
-  const std::size_t bins = bin_count();
-  const std::size_t first_node = bin << shift;
-  const std::size_t nodes =
-      std::min<std::size_t>((bin + 1) << shift, shape_.node_count) - first_node;
+  const int node_bits = node_bits_;
+  const std::size_t bins = target_bins_.count(), nodes = source_bins_.size(bin);
+  const std::size_t first_node = source_bins_.begin(bin);
   const std::uint64_t node_mask = (std::uint64_t{1} << node_bits) - 1;
+  const std::uint64_t first_source = first_node - source_bins_.base(bin);
 
   std::vector<EdgeIndex> next_of_source(nodes, 0);
   std::vector<EdgeIndex> next_of_target_bin(bins, 0);
-  for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links&, EdgeIndex) {
-    ++next_of_source[link >> node_bits];
-    ++next_of_target_bin[(link & node_mask) >> shift];
+  // What loops over links need by value: they would load it again after each store.
+  EdgeIndex* const next_source = next_of_source.data() - first_source;
+  target_bins_.with_bin_of([=, this, next = next_of_target_bin.data()](auto bin_of) {
+    for_each_link_of<wide>(bin, [=](std::uint64_t link, const Links&, EdgeIndex) {
+      ++next_source[link >> node_bits];
+      ++next[bin_of(static_cast<NodeId>(link & node_mask))];
+    });
   });
   const EdgeIndex links = counts_to_begins<EdgeIndex>(next_of_source, 0);
   for (std::size_t target_bin = 0; target_bin < bins;) {
@@ -117,23 +120,24 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
     while (last < nodes && begin_of(last + 1) - begin <= most) ++last;
     const EdgeIndex count = begin_of(last) - begin;
     if (count > most) {
-      const bool none =
-          distribute_hub<wide, weighted>(bin, first, most, scratch, to, next_of_target_bin);
+      const bool none = distribute_hub<wide, weighted>(bin, first_source + first, most, scratch, to,
+                                                       next_of_target_bin);
       matrix.inverse_out_weight[first_node + first] = inverse_of<weighted>(none, count);
       if (none) dangling.push_back(static_cast<NodeId>(first_node + first));
       continue;
     }
-    const Links& by_source = scratch;
-    const auto gather = [&](std::uint64_t link, const Links& from, EdgeIndex l) {
-      const EdgeIndex slot = next_of_source[link >> node_bits]++ - begin;
+    const Links by_source = scratch;
+    const auto gather = [=](std::uint64_t link, const Links& from, EdgeIndex l) {
+      const EdgeIndex slot = next_source[link >> node_bits]++ - begin;
       store_link<wide>(by_source, slot, link);
       if constexpr (weighted) by_source.weights[slot] = from.weights[l];
     };
     if (count == links) {
       for_each_link_of<wide>(bin, gather);
     } else {
-      for_each_link_of<wide>(bin, [&](std::uint64_t link, const Links& from, EdgeIndex l) {
-        if ((link >> node_bits) - first < last - first) gather(link, from, l);
+      const std::uint64_t first_of_some = first_source + first;
+      for_each_link_of<wide>(bin, [=](std::uint64_t link, const Links& from, EdgeIndex l) {
+        if ((link >> node_bits) - first_of_some < last - first) gather(link, from, l);
       });
     }
     EdgeIndex at = 0;
@@ -188,17 +192,20 @@ void TransitionMatrixBuilder::hand_on(const Links& links, EdgeIndex count, const
   const int shift = shift_, node_bits = node_bits_;
   const std::uint64_t node_mask = (std::uint64_t{1} << node_bits) - 1;
   const std::uint64_t key_mask = (std::uint64_t{1} << shift) - 1;
-  for (EdgeIndex l = 0; l < count; ++l) {
-    const std::uint64_t link = load_link<wide>(links, l);
-    const std::uint64_t target = link & node_mask, source_in_bin = link >> node_bits;
-    const EdgeIndex slot = next_of_target_bin[target >> shift]++;
-    prefetch_for_writing(to.low + slot);
-    to.low[slot] = static_cast<std::uint32_t>((target & key_mask) << shift | source_in_bin);
-    if constexpr (weighted) {
-      prefetch_for_writing(to.weights + slot);
-      to.weights[slot] = links.weights[l];
+  EdgeIndex* const next = next_of_target_bin.data();
+  target_bins_.with_bin_of([=](auto bin_of) {
+    for (EdgeIndex l = 0; l < count; ++l) {
+      const std::uint64_t link = load_link<wide>(links, l);
+      const std::uint64_t target = link & node_mask, source_in_bin = link >> node_bits;
+      const EdgeIndex slot = next[bin_of(static_cast<NodeId>(target))]++;
+      prefetch_for_writing(to.low + slot);
+      to.low[slot] = static_cast<std::uint32_t>((target & key_mask) << shift | source_in_bin);
+      if constexpr (weighted) {
+        prefetch_for_writing(to.weights + slot);
+        to.weights[slot] = links.weights[l];
+      }
     }
-  }
+  });
 }
 
 #define PAGERANK_INSTANTIATE(wide, weighted)                                   \

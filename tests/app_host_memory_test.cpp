@@ -178,6 +178,15 @@ TEST_CASE("and one by many threads, but for what each of them gathers") {
         matrix * 5 / 2 + buffers + threads * of_each);
 }
 
+TEST_CASE("memory of links to and from hubs is free again before many threads are through") {
+  if (!measure_memory) return;
+  const TemporaryDirectory files;
+  const std::string file = (files / "g.mtx").string();
+  REQUIRE(run_program("pagerank-bench", {"--write", file, "rmat:20x16"}).status == 0);
+  const std::uint64_t program = peak_without_graph(), matrix = bytes_of_matrix(file);
+  CHECK(peak_of(file, "/dev/null", 16) - program <= matrix * 9 / 4);
+}
+
 TEST_CASE("and one of few nodes with very many links, by two threads") {
   if (!measure_memory) return;
   const TemporaryDirectory files;

@@ -1,0 +1,81 @@
+#include "core/node_bins.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <queue>
+
+namespace pagerank {
+namespace {
+
+std::size_t pieces_of(NodeId nodes, int shift) {
+  return ((std::max<std::size_t>(nodes, 1) - 1) >> shift) + 1;
+}
+
+/// So many that a table of all pairs of bins stays small.
+std::size_t to_spare(std::size_t bins) {
+  constexpr std::size_t most = 2048;
+  return bins > most ? 0 : bins / 4;
+}
+
+}  // namespace
+
+std::size_t NodeBins::most_bins(NodeId nodes, int shift) {
+  const std::size_t bins = pieces_of(nodes, shift);
+  return bins + to_spare(bins);
+}
+
+NodeBins::NodeBins(NodeId nodes, int shift, std::span<const NodeId> sample)
+    : shift_(shift), begins_(pieces_of(nodes, shift) + 1) {
+  for (std::size_t bin = 0; bin < count(); ++bin) begins_[bin] = static_cast<NodeId>(bin << shift);
+  begins_.back() = nodes;
+  cut(sample);
+}
+
+void NodeBins::cut(std::span<const NodeId> sample) {
+  constexpr int most_cells_log2 = 14;
+  const NodeId nodes = begins_.back();
+  const int node_bits = static_cast<int>(std::bit_width(std::max<NodeId>(nodes, 1) - 1));
+  cell_shift_ = std::clamp(node_bits - most_cells_log2, 0, shift_);
+  const std::size_t cells = pieces_of(nodes, cell_shift_);
+  std::vector<std::uint32_t> before(cells + 1, 0);  // of the sample, before each cell
+  for (const NodeId node : sample) ++before[(node >> cell_shift_) + 1];
+  for (std::size_t cell = 1; cell <= cells; ++cell) before[cell] += before[cell - 1];
+
+  struct Bin {
+    std::uint32_t of_sample;
+    int shift;
+    NodeId begin;
+    bool operator<(const Bin& other) const { return of_sample < other.of_sample; }
+  };
+  const auto bin_at = [&](std::size_t begin, int shift) {
+    const std::size_t first = begin >> cell_shift_;
+    const std::size_t last = std::min(cells, first + (std::size_t{1} << (shift - cell_shift_)));
+    return Bin{before[last] - before[first], shift, static_cast<NodeId>(begin)};
+  };
+  std::priority_queue<Bin> fullest;
+  for (std::size_t bin = 0; bin < count(); ++bin) fullest.push(bin_at(begins_[bin], shift_));
+  // Half as many again as there should be, and what chance may add to these.
+  const double usual = static_cast<double>(sample.size()) / static_cast<double>(count());
+  const double most = 1.5 * usual + 4 * std::sqrt(usual);
+  const std::size_t whole = count();
+  std::size_t left = to_spare(whole);
+  while (left > 0 && !fullest.empty() && fullest.top().of_sample > most) {
+    const Bin bin = fullest.top();
+    fullest.pop();
+    if (bin.shift == cell_shift_) continue;
+    const std::size_t middle = bin.begin + (std::size_t{1} << (bin.shift - 1));
+    fullest.push(bin_at(bin.begin, bin.shift - 1));
+    if (middle >= nodes) continue;  // of the last bin
+    fullest.push(bin_at(middle, bin.shift - 1));
+    begins_.push_back(static_cast<NodeId>(middle));
+    --left;
+  }
+  if (count() == whole) return;
+  std::sort(begins_.begin(), begins_.end());
+  for (std::size_t bin = 0; bin < count(); ++bin) {
+    bin_of_cell_.resize(pieces_of(end(bin), cell_shift_), static_cast<std::uint16_t>(bin));
+  }
+}
+
+}  // namespace pagerank
