@@ -347,7 +347,30 @@ TEST_CASE("links of few sources, more than are gathered at a time, come into pla
     NodeId target, source;
     double weight;
   };
-  for (const NodeId nodes : {NodeId{1} << 18, NodeId{1} << 22}) {  // in 4 bytes a link, and in 6
+  const auto build = [](const EdgeList& edges, EdgeIndex expected, int threads) {
+    TransitionMatrixBuilder builder({.node_count = edges.node_count,
+                                     .weighted = edges.weighted(),
+                                     .expected_entries = expected});
+    constexpr std::size_t piece = 100'000;
+    for (std::size_t begin = 0; begin < edges.entry_count(); begin += piece) {
+      const std::size_t size = std::min(piece, edges.entry_count() - begin);
+      builder.add(begin / piece, std::span(edges.sources).subspan(begin, size),
+                  std::span(edges.targets).subspan(begin, size),
+                  edges.weighted() ? std::span(edges.weights).subspan(begin, size)
+                                   : std::span<const double>());
+    }
+    return builder.build(threads);
+  };
+  struct Case {
+    NodeId nodes, hubs;  ///< Hubs are numbered from there on.
+    EdgeIndex expected;
+  };
+  // In 4 bytes a link, and in 6; in a bin of many nodes, and in one halved until it has few.
+  for (const auto& [nodes, hubs, expected] :
+       {Case{1 << 18, 0, 630'010}, Case{1 << 22, 0, 630'010}, Case{1 << 18, 87'381, 1 << 23},
+        Case{1 << 22, 1'398'101, 1 << 23}}) {
+    CAPTURE(nodes);
+    CAPTURE(hubs);
     std::vector<Link> links;
     // Odd strides lead to targets that differ. Weights are eighths: their sums are exact.
     const auto add = [&](NodeId source, std::size_t count, NodeId stride, double weight) {
@@ -358,9 +381,10 @@ TEST_CASE("links of few sources, more than are gathered at a time, come into pla
     };
     // A hub, more than once as many as are gathered, whether in a thread's own memory or shared,
     // and another, the sum of whose weights is beyond double.
-    add(7, 250'000, 12345, 0);
-    add(8, 180'000, 54321, 0x1p1023);
-    for (NodeId source = 100; source < 110; ++source) add(source, 20'000, 2 * source + 1, 0);
+    add(hubs + 7, 250'000, 12345, 0);
+    const NodeId huge = hubs + 8;
+    add(huge, 180'000, 54321, 0x1p1023);
+    for (NodeId k = 100; k < 110; ++k) add(hubs + k, 20'000, 2 * k + 1, 0);
     add(nodes - 1, 10, 3, 0);
     std::shuffle(links.begin(), links.end(), std::mt19937_64(41));
     std::vector<double> sums(nodes, 0);
@@ -369,7 +393,7 @@ TEST_CASE("links of few sources, more than are gathered at a time, come into pla
     edges.node_count = nodes;
     for (const auto& [target, source, weight] : links) {
       edges.add_entry(SourceIndex::row, source, target);
-      sums[source] += source == 8 ? 1 : weight;  // in units of its weights
+      sums[source] += source == huge ? 1 : weight;  // in units of its weights
       ++out_links[source];
     }
     EdgeList weighted = edges;
@@ -379,15 +403,15 @@ TEST_CASE("links of few sources, more than are gathered at a time, come into pla
     });
     for (const int threads : {1, 3, 16}) {
       CAPTURE(threads);
-      const TransitionMatrix plain = make_transition_matrix(edges, threads);
-      const TransitionMatrix matrix = make_transition_matrix(weighted, threads);
+      const TransitionMatrix plain = build(edges, expected, threads);
+      const TransitionMatrix matrix = build(weighted, expected, threads);
       REQUIRE(plain.in_links.element_count() == links.size());
       REQUIRE(matrix.in_links.element_count() == links.size());
       CHECK(plain.in_links.row_offsets == matrix.in_links.row_offsets);
       std::size_t wrong = 0;
       for (std::size_t k = 0; k < links.size(); ++k) {
         const auto& [target, source, weight] = links[k];
-        const double value = (source == 8 ? 1 : weight) / sums[source];
+        const double value = (source == huge ? 1 : weight) / sums[source];
         wrong += plain.in_links.column_indices[k] != source;
         wrong += matrix.in_links.column_indices[k] != source;
         wrong += matrix.in_links.values[k] != value;
