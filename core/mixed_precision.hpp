@@ -19,7 +19,7 @@ class FloatIterations {
   /// Those of the correction of an x with that residual.
   [[nodiscard]] static FloatIterations of_correction(double residual, double alpha) {
     FloatIterations iterations;
-    iterations.resolution_ = resolution_of_one * residual / (1 - alpha);
+    iterations.norm_ = residual / (1 - alpha);
     iterations.of_correction_ = true;
     return iterations;
   }
@@ -27,8 +27,7 @@ class FloatIterations {
 
   /// The change at which they have done what they can for a `target`.
   [[nodiscard]] double aim(double target) const {
-    if (!of_correction_ && target >= within_reach) return target;
-    return std::max(target, resolution_);
+    return target >= within_reach * norm_ ? target : std::max(target, resolution * norm_);
   }
 
   /// Whether the next iteration is to be of a correction, after these changes.
@@ -40,7 +39,7 @@ class FloatIterations {
  private:
   /// What floats resolve of an L1 norm of 1: some times what rounding leaves of a change, also
   /// where a hub and its leaves lock into a cycle of two roundings.
-  static constexpr double resolution_of_one = 0x1p-18;
+  static constexpr double resolution = 0x1p-18;
 
   /// A change that they mostly reach, though: where no smaller one is asked for it is tried.
   static constexpr double within_reach = 0x1p-23;
@@ -51,7 +50,7 @@ class FloatIterations {
            *std::min_element(middle, changes.end()) >= *std::min_element(changes.begin(), middle);
   }
 
-  double resolution_ = resolution_of_one;
+  double norm_ = 1;  ///< L1, of what is iterated: at most.
   bool of_correction_ = false;
 };
 

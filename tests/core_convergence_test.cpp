@@ -195,6 +195,7 @@ TEST_CASE("floats are asked for a tolerance that they reach, and else as far as 
   // A correction's change is small against it only as floats are against 1.
   const FloatIterations correction = FloatIterations::of_correction(1e-5, 0.9);
   CHECK(correction.of_correction());
+  CHECK(correction.aim(2e-11) == 2e-11);
   CHECK(correction.aim(1e-12) == doctest::Approx(0x1p-18 * 1e-4));
   CHECK(correction.aim(1e-3) == 1e-3);
   CHECK(correction.aim(0x1p-23) == 0x1p-23);
