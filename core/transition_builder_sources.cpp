@@ -90,10 +90,10 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
   std::vector<EdgeIndex> next_of_source(nodes, 0);
   std::vector<EdgeIndex> next_of_target_bin(bins, 0);
   // What loops over links need by value: they would load it again after each store.
-  EdgeIndex* const next_source = next_of_source.data() - first_source;
+  EdgeIndex* const next_source = next_of_source.data();
   target_bins_.with_bin_of([=, this, next = next_of_target_bin.data()](auto bin_of) {
     for_each_link_of<wide>(bin, [=](std::uint64_t link, const Links&, EdgeIndex) {
-      ++next_source[link >> node_bits];
+      ++next_source[(link >> node_bits) - first_source];
       ++next[bin_of(static_cast<NodeId>(link & node_mask))];
     });
   });
@@ -128,7 +128,7 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
     }
     const Links by_source = scratch;
     const auto gather = [=](std::uint64_t link, const Links& from, EdgeIndex l) {
-      const EdgeIndex slot = next_source[link >> node_bits]++ - begin;
+      const EdgeIndex slot = next_source[(link >> node_bits) - first_source]++ - begin;
       store_link<wide>(by_source, slot, link);
       if constexpr (weighted) by_source.weights[slot] = from.weights[l];
     };

@@ -1,15 +1,22 @@
-// What an engine makes of a device that fails: at each allocation, at each buffer of an upload. It
-// says so, or does without, and never waits for what will not come.
+// What an engine, and the reader of texts, make of a device that fails: at each allocation, at each
+// buffer of an upload. They say so, or do without, and never wait for what will not come.
 #include <doctest/doctest.h>
 
 #include <span>
 #include <string>
 
+#include "app/text_source.hpp"
 #include "core/cpu_engine.hpp"
 #include "core/graph_generator.hpp"
+#include "core/transition_matrix.hpp"
+#include "gpu/device_reader.hpp"
 #include "gpu/pagerank.hpp"
 #include "gpu/process.hpp"
+#include "io/edge_list_reader.hpp"
+#include "io/matrix_market_reader.hpp"
+#include "tests/simple_reader.hpp"
 #include "tests/support.hpp"
+#include "tests/text_samples.hpp"
 
 namespace pagerank::tests {
 namespace {
@@ -48,9 +55,55 @@ std::size_t errors_of(gpu::Failure failure, const TransitionMatrix& matrix,
   return errors;
 }
 
+/// The same of the text at `path`, which is read and built into a matrix on the device.
+template <class Reader>
+std::size_t errors_of_reading(const std::string& path) {
+  const auto matrix_of = [&path] {
+    io::ByteSource source(path);
+    Reader reader(source, {.block_bytes = 10'000});
+    app::TextSource entries(reader);
+    gpu::DeviceReader device(entries, {});
+    device.read();
+    return device.build(SourceIndex::row).download();
+  };
+  const TransitionMatrix expected = matrix_of();
+  std::size_t errors = 0;
+  bool all = false;
+  for (std::size_t nth = 1; !all; ++nth) {
+    CAPTURE(nth);
+    const FailureAt at(gpu::Failure::allocation, nth);
+    try {
+      CHECK(same_bits(matrix_of(), expected));
+    } catch (const OutOfMemory&) {
+      ++errors;
+      CHECK_FALSE(at.is_to_come());
+    }
+    all = at.is_to_come();
+  }
+  return errors;
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("gpu");
+
+TEST_CASE("whichever allocation on the device fails, its reader of texts says so") {
+  if (!has_gpu()) return;
+  Random random(61);
+  const TemporaryDirectory files;
+  const std::string path = (files / "graph").string();
+  for (const bool weighted : {false, true}) {
+    CAPTURE(weighted);
+    write_file(path, long_text(weighted, random));
+    CHECK(errors_of_reading<io::MatrixMarketReader>(path) > 5);
+    // Labels all over 64 bits, and side by side.
+    for (const std::uint64_t range : {std::uint64_t{0}, std::uint64_t{500}}) {
+      CAPTURE(range);
+      write_file(path, long_edge_list(weighted ? 3 : 2, range, random));
+      CHECK(errors_of_reading<io::EdgeListReader>(path) > 5);
+    }
+  }
+}
 
 TEST_CASE("whichever allocation on the device fails, an engine says so or does without it") {
   if (!has_gpu()) return;
