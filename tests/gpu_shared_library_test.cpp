@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "gpu/pagerank.hpp"
 #include "gpu/shared_library.hpp"
@@ -40,6 +42,35 @@ TEST_CASE("programs start without the GPU's libraries") {
       CHECK_FALSE(has(run.out, library));
     }
   }
+}
+
+TEST_CASE("without the library of a kernel that kernel is refused, and the others rank") {
+  if (!has_gpu()) return;
+  const TemporaryDirectory libraries;  // what is there is none
+  write_file(libraries / "libcusparse.so.12", "no library");
+  const char* const before = std::getenv("LD_LIBRARY_PATH");
+  const std::string kept = before != nullptr ? before : "";
+  const auto run = [&](const std::string& program, std::vector<std::string> arguments) {
+    setenv("LD_LIBRARY_PATH", (libraries / "").c_str(), 1);
+    const RunResult result = run_program(program, arguments);
+    before != nullptr ? setenv("LD_LIBRARY_PATH", kept.c_str(), 1) : unsetenv("LD_LIBRARY_PATH");
+    return result;
+  };
+  for (const std::string kernel : {"cusparse", "cusparse-alg1"}) {
+    CAPTURE(kernel);
+    const RunResult refused =
+        run("pagerank", {data("karate.mtx"), "--engine", "gpu", "--kernel", kernel});
+    CHECK(refused.status == 5);
+    CHECK(has(refused.err, "libcusparse.so.12 cannot be loaded"));
+    CHECK(refused.out.empty());
+  }
+  CHECK(run("pagerank", {data("karate.mtx"), "--engine", "gpu"}).status == 0);
+  const RunResult compared =
+      run("pagerank-bench", {"solve", data("karate.mtx"), "--kernel", "cusparse", "--kernel",
+                             "balanced", "--seconds", "0.001"});
+  CHECK(compared.status == 0);
+  CHECK(has(compared.out, "libcusparse.so.12 cannot be loaded"));
+  CHECK(has(compared.out, "\nbalanced "));
 }
 
 TEST_SUITE_END();
