@@ -45,8 +45,8 @@ class LinkScratch {
   };
   void take(EdgeIndex wanted, EdgeIndex& begin, EdgeIndex& end) {
     const std::lock_guard lock(mutex_);
-    free_.reserve(shares_ +
-                  2);  // give() must not fail, and there is a gap more than shares at most
+    // give() must not fail: there is a gap more than there are shares, at most.
+    free_.reserve(shares_ + 2);
     auto gap = std::find_if(free_.begin(), free_.end(),
                             [&](const Gap& one) { return one.size() >= wanted; });
     if (gap == free_.end()) {

@@ -27,7 +27,7 @@ class FloatIterations {
 
   /// The change at which they have done what they can for a `target`.
   [[nodiscard]] double aim(double target) const {
-    return target >= within_reach * norm_ ? target : std::max(target, resolution * norm_);
+    return target >= within_reach * norm_ ? target : resolution * norm_;
   }
 
   /// Whether the next iteration is to be of a correction, after these changes.

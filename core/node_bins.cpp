@@ -8,36 +8,37 @@
 namespace pagerank {
 namespace {
 
-std::size_t pieces_of(NodeId nodes, int shift) {
+std::size_t ranges_of(NodeId nodes, int shift) {
   return ((std::max<std::size_t>(nodes, 1) - 1) >> shift) + 1;
 }
 
-/// So many that a table of all pairs of bins stays small.
-std::size_t to_spare(std::size_t bins) {
-  constexpr std::size_t most = 2048;
-  return bins > most ? 0 : bins / 4;
+/// So many that a table of all pairs of bins is not much larger for them.
+std::size_t extra_bins(std::size_t bins) {
+  constexpr std::size_t most = 512;
+  return std::min(bins / 4, most);
 }
 
 }  // namespace
 
 std::size_t NodeBins::most_bins(NodeId nodes, int shift) {
-  const std::size_t bins = pieces_of(nodes, shift);
-  return bins + to_spare(bins);
+  const std::size_t bins = ranges_of(nodes, shift);
+  return bins + extra_bins(bins);
 }
 
 NodeBins::NodeBins(NodeId nodes, int shift, std::span<const NodeId> sample)
-    : shift_(shift), begins_(pieces_of(nodes, shift) + 1) {
+    : shift_(shift), begins_(ranges_of(nodes, shift) + 1) {
   for (std::size_t bin = 0; bin < count(); ++bin) begins_[bin] = static_cast<NodeId>(bin << shift);
   begins_.back() = nodes;
   cut(sample);
 }
 
 void NodeBins::cut(std::span<const NodeId> sample) {
+  if (sample.size() < count()) return;  // chance would cut
   constexpr int most_cells_log2 = 14;
   const NodeId nodes = begins_.back();
   const int node_bits = static_cast<int>(std::bit_width(std::max<NodeId>(nodes, 1) - 1));
   cell_shift_ = std::clamp(node_bits - most_cells_log2, 0, shift_);
-  const std::size_t cells = pieces_of(nodes, cell_shift_);
+  const std::size_t cells = ranges_of(nodes, cell_shift_);
   std::vector<std::uint32_t> before(cells + 1, 0);  // of the sample, before each cell
   for (const NodeId node : sample) ++before[(node >> cell_shift_) + 1];
   for (std::size_t cell = 1; cell <= cells; ++cell) before[cell] += before[cell - 1];
@@ -55,11 +56,11 @@ void NodeBins::cut(std::span<const NodeId> sample) {
   };
   std::priority_queue<Bin> fullest;
   for (std::size_t bin = 0; bin < count(); ++bin) fullest.push(bin_at(begins_[bin], shift_));
-  // Half as many again as there should be, and what chance may add to these.
-  const double usual = static_cast<double>(sample.size()) / static_cast<double>(count());
-  const double most = 1.5 * usual + 4 * std::sqrt(usual);
+  // Half as many again as the mean, and what chance may add to these.
+  const double mean = static_cast<double>(sample.size()) / static_cast<double>(count());
+  const double most = 1.5 * mean + 4 * std::sqrt(mean);
   const std::size_t whole = count();
-  std::size_t left = to_spare(whole);
+  std::size_t left = extra_bins(whole);
   while (left > 0 && !fullest.empty() && fullest.top().of_sample > most) {
     const Bin bin = fullest.top();
     fullest.pop();
@@ -74,7 +75,7 @@ void NodeBins::cut(std::span<const NodeId> sample) {
   if (count() == whole) return;
   std::sort(begins_.begin(), begins_.end());
   for (std::size_t bin = 0; bin < count(); ++bin) {
-    bin_of_cell_.resize(pieces_of(end(bin), cell_shift_), static_cast<std::uint16_t>(bin));
+    bin_of_cell_.resize(ranges_of(end(bin), cell_shift_), static_cast<std::uint16_t>(bin));
   }
 }
 

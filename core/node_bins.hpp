@@ -15,11 +15,13 @@ namespace pagerank {
 class NodeBins {
  public:
   NodeBins() = default;
-  /// Of 2^shift nodes each (shift at most 16), but for some that `sample`, ends of some links, has
-  /// too often: the fullest are halved again and again until the others are about as full, or there
-  /// are a quarter more bins.
+  /// Of 2^shift nodes each (shift at most 16), but where `sample`, ends of some links, has many:
+  /// the fullest is halved, again and again, until none has more than half as many again as the
+  /// mean was, or is as small as bins may be (2^-14 of the nodes, about), or there are a quarter
+  /// more bins, 512 at most. None where the sample has fewer links than there are bins.
   NodeBins(NodeId nodes, int shift, std::span<const NodeId> sample);
 
+  /// Whatever the sample.
   [[nodiscard]] static std::size_t most_bins(NodeId nodes, int shift);
 
   [[nodiscard]] std::size_t count() const { return begins_.size() - 1; }

@@ -40,8 +40,9 @@ namespace pagerank {
 /// Bins that follow each other make up a part, whose links lie together. As soon as a distribution
 /// has moved all of a part, the next one's links, and in the end the matrix, get its memory.
 ///
-/// Stability makes the result independent of who did what: the same bits for any number of
-/// threads, as long as the pieces are the same links in the same order.
+/// Stability makes the result independent of who did what, and of the bins, which hang on the piece
+/// that comes first: the same bits for any number of threads, as long as the pieces are the same
+/// links in the same order.
 class TransitionMatrixBuilder {
  public:
   struct Shape {

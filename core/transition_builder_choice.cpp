@@ -61,7 +61,8 @@ CpuLayout TransitionMatrixBuilder::choose(const BinsOfTargets& bins, const Layou
   EdgeIndex largest = 0, in_base = 0;
   for (std::size_t bin = 0; bin < target_bins_.count(); ++bin) {
     if (target_bins_.begin(bin) == target_bins_.base(bin)) in_base = bins.begins[bin];
-    largest = std::max(largest, bins.begins[bin + 1] - in_base);  // of bins that were not halved
+    largest =
+        std::max(largest, bins.begins[bin + 1] - in_base);  // of 2^shift_ nodes, halved or not
   }
   // Of row blocks that have too many links and are not halved.
   const std::size_t bins_at_once = (2 * std::size_t{wish.sizes.least_rows} >> shift_) + 1;

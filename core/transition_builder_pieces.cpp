@@ -26,7 +26,7 @@ void for_each_link(std::span<const NodeId> sources, std::span<const NodeId> targ
 
 }  // namespace
 
-/// At some links of the first piece that comes.
+/// Cuts bins and parts by some links of the piece that comes first, whichever that is.
 void TransitionMatrixBuilder::look_at(std::span<const NodeId> sources,
                                       std::span<const NodeId> targets) {
   constexpr std::size_t most = 1 << 14;

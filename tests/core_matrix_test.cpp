@@ -431,6 +431,29 @@ TEST_CASE("links of few sources, more than are gathered at a time, come into pla
   }
 }
 
+TEST_CASE("a matrix does not hang on which piece comes first, by which bins of nodes are cut") {
+  EdgeList edges = random_graph(1 << 16, 400'000, true, 33);
+  for (std::size_t e = 0; e < edges.entry_count(); ++e) {  // each piece has nodes of its own
+    const auto first = static_cast<NodeId>(e / 100'000 << 14);
+    if (e % 8 != 0) edges.sources[e] = first + edges.sources[e] % 40;
+    if (e % 4 != 0) edges.targets[e] = first + 9000 + edges.targets[e] % 900;
+  }
+  const TransitionMatrix whole = make_transition_matrix(edges);
+  for (const std::size_t first : {0U, 1U, 2U, 3U}) {
+    CAPTURE(first);
+    TransitionMatrixBuilder builder({.node_count = edges.node_count,
+                                     .weighted = true,
+                                     .expected_entries = EdgeIndex{1} << 23});  // 32 bins and more
+    for (const std::size_t turn : {0U, 1U, 2U, 3U}) {
+      const std::size_t piece = (first + turn) % 4, begin = piece * 100'000;
+      builder.add(piece, std::span(edges.sources).subspan(begin, 100'000),
+                  std::span(edges.targets).subspan(begin, 100'000),
+                  std::span(edges.weights).subspan(begin, 100'000));
+    }
+    check_same(builder.build(3), whole);
+  }
+}
+
 TEST_CASE("edge lists that break their promises are refused") {
   CHECK_THROWS_AS((void)make_transition_matrix(make_graph(2, {{0, 2}})), std::invalid_argument);
   CHECK_THROWS_AS((void)make_transition_matrix(make_graph(2, {{2, 0}})), std::invalid_argument);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "core/node_bins.hpp"
@@ -75,6 +76,13 @@ TEST_CASE("bins are halved where a sample has many links, and nowhere else") {
     CHECK(fullest(even, sample) > sample.size() / 10);  // 0.76^8
     CHECK(fullest(bins, sample) < sample.size() / 40);  // 0.76^14
   }
+  // Of few links none are cut: most bins have none of them.
+  for (const std::size_t size : {std::size_t{1}, std::size_t{10}, std::size_t{255}}) {
+    CHECK(NodeBins(nodes, shift, std::span(many_low).first(size)).count() == 256);
+  }
+  const NodeBins of_many((1 << 27) + 1, 16, many_low);
+  check_bins(of_many, (1 << 27) + 1, 16);
+  CHECK(of_many.count() > 2049 + 40);  // of the 64 cells that those are in
   // Around one node that has many the bins are as small as they may be.
   const NodeBins bins(nodes, shift, one_node);
   check_bins(bins, nodes, shift);
