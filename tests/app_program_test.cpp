@@ -375,8 +375,8 @@ TEST_CASE("limits of the process's own control group count, and of those that it
 
 TEST_CASE("the tables of a build are part of the memory that a large graph needs") {
   constexpr std::uint64_t nodes = std::uint64_t{1} << 30, links = std::uint64_t{1} << 34;
-  // 2^14 bins of sources, and of targets in 64 parts.
-  constexpr std::uint64_t table = (std::uint64_t{8} << 28) + (std::uint64_t{8} << 20);
+  // 2^14 bins of sources, and of targets in 64 parts; 512 more of either where some are halved.
+  constexpr std::uint64_t bins = (1 << 14) + 512, table = 8 * bins * (bins + 64);
   CHECK(app::bytes_to_rank(nodes, links, false) == 5 * links + 32 * nodes + table);
   CHECK(app::bytes_to_rank(1 << 20, 1 << 24, false) < (5 << 24) + (33 << 20));
   CHECK(app::bytes_to_rank(nodes, 0, false) == 32 * nodes);  // of a cache: nothing is built
