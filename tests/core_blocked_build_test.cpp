@@ -15,6 +15,7 @@
 #include "core/graph_generator.hpp"
 #include "core/transition_builder.hpp"
 #include "tests/engine_graphs.hpp"
+#include "tests/pieces.hpp"
 #include "tests/support.hpp"
 
 namespace pagerank::tests {
@@ -69,14 +70,7 @@ std::variant<TransitionMatrix, BlockedMatrix> build(const EdgeList& edges, EdgeI
                                    .weighted = edges.weighted(),
                                    .undirected = edges.undirected,
                                    .expected_entries = expected});
-  constexpr std::size_t piece = 10'000;
-  for (std::size_t begin = 0; begin < edges.entry_count(); begin += piece) {
-    const std::size_t size = std::min(piece, edges.entry_count() - begin);
-    builder.add(begin / piece, std::span(edges.sources).subspan(begin, size),
-                std::span(edges.targets).subspan(begin, size),
-                edges.weighted() ? std::span(edges.weights).subspan(begin, size)
-                                 : std::span<const double>());
-  }
+  add_in_pieces(builder, edges, 10'000);
   return builder.build_for(wish, threads);
 }
 

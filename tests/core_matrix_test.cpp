@@ -16,6 +16,7 @@
 
 #include "core/transition_builder.hpp"
 #include "core/transition_matrix.hpp"
+#include "tests/pieces.hpp"
 #include "tests/support.hpp"
 
 namespace pagerank::tests {
@@ -322,12 +323,7 @@ TEST_CASE("a matrix is built where there are few addresses more than it takes") 
           TransitionMatrixBuilder builder({.node_count = edges.node_count,
                                            .weighted = true,
                                            .expected_entries = edges.entry_count()});
-          constexpr std::size_t piece = 100'000;
-          for (std::size_t begin = 0; begin < edges.entry_count(); begin += piece) {
-            builder.add(begin / piece, std::span(edges.sources).subspan(begin, piece),
-                        std::span(edges.targets).subspan(begin, piece),
-                        std::span(edges.weights).subspan(begin, piece));
-          }
+          add_in_pieces(builder, edges, 100'000);
           status = builder.build(1).distinct_links == distinct ? 0 : 1;
         }
       } catch (const std::bad_alloc&) {
@@ -351,14 +347,7 @@ TEST_CASE("links of few sources, more than are gathered at a time, come into pla
     TransitionMatrixBuilder builder({.node_count = edges.node_count,
                                      .weighted = edges.weighted(),
                                      .expected_entries = expected});
-    constexpr std::size_t piece = 100'000;
-    for (std::size_t begin = 0; begin < edges.entry_count(); begin += piece) {
-      const std::size_t size = std::min(piece, edges.entry_count() - begin);
-      builder.add(begin / piece, std::span(edges.sources).subspan(begin, size),
-                  std::span(edges.targets).subspan(begin, size),
-                  edges.weighted() ? std::span(edges.weights).subspan(begin, size)
-                                   : std::span<const double>());
-    }
+    add_in_pieces(builder, edges, 100'000);
     return builder.build(threads);
   };
   struct Case {
