@@ -9,6 +9,8 @@
 namespace pagerank {
 namespace {
 
+constexpr double unit_roundoff = std::numeric_limits<double>::epsilon() / 2;
+
 /// In exact arithmetic changes and residuals shrink by alpha or more each time. So many in a row
 /// without a new smallest show that only rounding is left.
 class StallDetector {
@@ -40,7 +42,6 @@ double error_from_residual(double alpha, double residual) {
   // roundoff whatever the row's length (elements of B: 4, products: 2, sum: 2, or 20 where it is
   // InLinkSums::for_each_exact_block()'s, alpha and the teleport term: 6; the dangling mass, added
   // up compensated and then in a tree, some 20 more), and ||G(x)||_1 = 1: 64 units cover it.
-  constexpr double unit_roundoff = std::numeric_limits<double>::epsilon() / 2;
   return (residual + 64 * unit_roundoff) / (1 - alpha);
 }
 
@@ -76,7 +77,12 @@ Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
                               const SolveOptions& options) {
   require_valid(problem, options);
   Solution solution;
-  const double target = change_for_tolerance(problem.alpha, options.tolerance);
+  // What rounding hides is known beforehand. Where that alone is more than the tolerance,
+  // iterations whose change is below a unit roundoff make the bound less by a sixty-fourth at most.
+  const double least_bound = error_from_residual(problem.alpha, 0);
+  const bool within_reach = options.tolerance > least_bound;
+  const double target =
+      std::max(change_for_tolerance(problem.alpha, options.tolerance), unit_roundoff);
   StallDetector changes, bounds;
   bool reached = false;    // the change promises the tolerance
   bool certified = false;  // error_bound belongs to the current x
@@ -89,7 +95,8 @@ Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
       ++solution.iterations;
       solution.changes.push_back(change);
       if (options.observer) {
-        options.observer({solution.iterations, change, error_from_change(problem.alpha, change)});
+        options.observer({solution.iterations, change,
+                          error_from_residual(problem.alpha, problem.alpha * change)});
       }
       reached = reached || change <= target;
       done = changes.stalled_at(change) && !reached;
@@ -97,7 +104,9 @@ Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
     certified = reached;
     if (reached) {
       solution.error_bound = error_from_residual(problem.alpha, iteration.residual());
-      done = solution.error_bound <= options.tolerance || bounds.stalled_at(solution.error_bound);
+      done = solution.error_bound <= options.tolerance ||
+             (!within_reach && solution.error_bound <= 2 * least_bound) ||
+             bounds.stalled_at(solution.error_bound);
     }
   }
   if (!certified) {

@@ -59,7 +59,8 @@ class Iteration {
 
 /// The stop rule, shared by all engines. Iterates until the change promises the tolerance, and from
 /// then on until the residual confirms it (in float it may take a few iterations more). Gives up
-/// where rounding keeps both from shrinking, at max_iterations, or when asked to stop.
+/// where rounding keeps both from shrinking, where it is all that is left of the bound of an error
+/// and still more than the tolerance, at max_iterations, or when asked to stop.
 [[nodiscard]] Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
                                             const SolveOptions& options);
 

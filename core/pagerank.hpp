@@ -31,7 +31,7 @@ struct Problem {
 struct Progress {
   std::uint32_t iteration;  ///< From 1.
   double change;            ///< ||x_k - x_(k-1)||_1
-  double error_bound;       ///< alpha / (1 - alpha) * change, a bound of ||x_k - x*||_1
+  double error_bound;       ///< Of ||x_k - x*||_1, by the change and double's rounding.
 };
 
 struct SolveOptions {

@@ -120,6 +120,26 @@ TEST_CASE("a change of exactly zero does not pass for convergence when the resid
   CHECK(solution.iterations < 20);
 }
 
+TEST_CASE("a tolerance that rounding alone exceeds is given up as soon as only rounding is left") {
+  const double least = error_from_residual(half.alpha, 0);
+  // Each change is a new smallest, so that nothing seems to have stalled.
+  std::vector<double> creeping = {0.4, 1e-9, 1e-16};
+  for (int i = 1; i < 1000; ++i) creeping.push_back(1e-16 * (1 - 1e-5 * i));
+  const auto solve = [&](double tolerance, double last_residual) {
+    Scripted iteration(creeping, {0.4, 1e-9, last_residual, last_residual, 1e-17});
+    return iterate_to_tolerance(iteration, half, {.tolerance = tolerance});
+  };
+  const Solution solution = solve(least / 2, 1e-16);
+  CHECK(solution.iterations == 3);
+  CHECK_FALSE(solution.converged);
+  CHECK(solution.error_bound < 1.02 * least);
+  // A change that the residual does not confirm is no reason, nor is a tolerance within reach.
+  CHECK(solve(least / 2, 1e-12).iterations == 5);
+  const Solution within_reach = solve(1.01 * least, 1e-16);
+  CHECK(within_reach.iterations == 5);
+  CHECK(within_reach.converged);
+}
+
 TEST_CASE("the maximum of iterations ends the iteration with a certificate") {
   Scripted iteration({0.4, 0.3, 0.2, 0.1}, {0.4, 0.3, 0.2, 0.1});
   const Solution solution =
@@ -127,6 +147,19 @@ TEST_CASE("the maximum of iterations ends the iteration with a certificate") {
   CHECK(solution.iterations == 3);
   CHECK_FALSE(solution.converged);
   CHECK(solution.error_bound == doctest::Approx(0.4));
+}
+
+TEST_CASE("the bound that the observer sees is at least what rounding may hide") {
+  const Problem slow{.alpha = 0.99999};
+  Scripted iteration({1e-6, 1e-16}, {1e-6, 1e-16});
+  std::vector<double> seen;
+  const Solution solution = iterate_to_tolerance(
+      iteration, slow, {.tolerance = 1e-9, .observer = [&](const Progress& progress) {
+                          seen.push_back(progress.error_bound);
+                        }});
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0] == doctest::Approx(error_from_change(slow.alpha, 1e-6)).epsilon(1e-6));
+  CHECK(seen[1] == doctest::Approx(solution.error_bound).epsilon(1e-6).scale(0));
 }
 
 TEST_CASE("the observer sees every iteration and a stop request is obeyed") {
