@@ -114,8 +114,9 @@ po::options_description visible_options() {
   output.add_options()                                                       //
       ("top", number("K", 10), "print the K highest ranked nodes, 0: none")  //
       ("output", text("FILE", ""),
-       "write all scores; .tsv .csv .json: ranked rows, .mtx .npy: a vector in node order")      //
-      ("output-dir", text("DIR", ""), "write the scores of each GRAPH into DIR")                 //
+       "write all scores; .tsv .csv .json: ranked rows, .mtx .npy: a vector in node order")  //
+      ("output-dir", text("DIR", ""),
+       "write the scores of each GRAPH into DIR, which must be there")                           //
       ("format", text("F", ""), "format for --output-dir (tsv), or --output whatever its name")  //
       ("report", text("FILE", ""), "write what was done and how well, as JSON")                  //
       ("progress", text("WHEN", "auto"),
@@ -236,6 +237,9 @@ void require_directory(const char* option, const fs::path& directory) {
 void require_place_for(const char* option, const fs::path& file) {
   std::error_code ignored;
   if (file.empty()) return;
+  if (file == "-") {
+    throw UsageError(std::string(option) + ": - is no file, standard output is /dev/stdout");
+  }
   require_directory(option, file.parent_path());
   if (fs::is_directory(file, ignored)) {
     throw UsageError(std::string(option) + ": " + file.string() + " is a directory");

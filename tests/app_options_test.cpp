@@ -165,6 +165,8 @@ TEST_CASE("options that make no sense are refused, saying which") {
   check_refused({"g.mtx", "--output", "a.json", "--report", "a.json"}, "same file");
   check_refused({"g.mtx", "--output", "/tmp", "--format", "tsv"}, "is a directory");
   check_refused({"g.mtx", "--report", "/tmp"}, "is a directory");
+  check_refused({"g.mtx", "--report", "-"}, "/dev/stdout");
+  check_refused({"g.mtx", "--output", "-", "--format", "tsv"}, "/dev/stdout");
   check_refused({"-", "g.mtx", "-"}, "only once");
   check_refused({"g.mtx", "--quiet", "--verbose"}, "contradict");
 }
