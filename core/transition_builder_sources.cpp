@@ -92,7 +92,7 @@ void TransitionMatrixBuilder::distribute_by_target(std::size_t bin, EdgeIndex mo
   // What loops over links need by value: they would load it again after each store.
   EdgeIndex* const next_source = next_of_source.data();
   target_bins_.with_bin_of([=, this, next = next_of_target_bin.data()](auto bin_of) {
-    for_each_link_of<wide>(bin, [=](std::uint64_t link, const Links&, EdgeIndex) {
+    this->for_each_link_of<wide>(bin, [=](std::uint64_t link, const Links&, EdgeIndex) {
       ++next_source[(link >> node_bits) - first_source];
       ++next[bin_of(static_cast<NodeId>(link & node_mask))];
     });
