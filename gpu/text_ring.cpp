@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace pagerank::gpu {
@@ -31,15 +30,16 @@ TextRing::TextRing(EntrySource& source, int readers, std::size_t buffers)
       bytes_(rounded(stride_ * buffers, huge_page)),
       blocks_(buffers),
       reading_(std::max(readers, 1)) {
+  const int threads = reading_;
+  readers_.reserve(static_cast<std::size_t>(threads));
   void* const memory =
       mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   memory_ = static_cast<std::byte*>(memory);
   (void)madvise(memory, bytes_, MADV_HUGEPAGE);
-  const int threads = reading_;
   try {
     for (int i = 0; i < threads; ++i) readers_.emplace_back([this] { read_blocks(); });
-  } catch (const std::system_error&) {  // no more threads are to be had: with those there are
+  } catch (...) {  // no more threads, or no memory for them: with those there are
     if (readers_.empty()) {
       munmap(memory_, bytes_);
       throw;

@@ -23,7 +23,7 @@ std::optional<LineBlock> LineBlocks::next(const BufferOf& buffer_of) {
   std::span<char> buffer;
   {
     const std::lock_guard lock(mutex_);
-    if (end_) return std::nullopt;
+    if (end_ || failed_) return std::nullopt;
     block.index = next_index_;
     try {
       begin = position_;
@@ -46,8 +46,7 @@ std::optional<LineBlock> LineBlocks::next(const BufferOf& buffer_of) {
       block.text = buffer.first(source_.read_at(begin, buffer.first(bytes)));
     } catch (...) {
       block.error = std::current_exception();
-      const std::lock_guard lock(mutex_);
-      end_ = true;
+      failed_ = true;
     }
   }
   return block;

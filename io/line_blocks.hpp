@@ -78,6 +78,9 @@ class LineBlocks {
   PageArray<char> rest_;    ///< or in a stream with bytes already read, which end there.
   bool first_line_ = true;  ///< Nothing was handed out so far.
   bool end_ = false;
+  /// A block was not read. (Without the lock, which who waits for a buffer holds: until, it may be,
+  /// this block is taken.)
+  std::atomic<bool> failed_ = false;
 };
 
 }  // namespace pagerank::io
