@@ -18,27 +18,25 @@ class EntryReader {
   EntryReader(EntrySource& source, TextRing& ring, ChunkParser& parser, int threads)
       : source_(source), ring_(ring), parser_(parser), threads_(thread_count(threads)) {}
 
-  std::uint64_t read() {
+  std::uint64_t read() try {
     for (;;) {
       while (!chunks_.empty() && must_settle()) settle_oldest();
       Chunk chunk = take_chunk();
       if (chunk.blocks.empty()) break;
       if (chunk.blocks.front().error) {
         while (!chunks_.empty()) settle_oldest();
-        inspect(chunk);
+        refuse(chunk);
       }
       join_texts(chunk);
-      try {
-        parser_.submit(chunk.texts);
-      } catch (const OutOfMemory&) {
-        while (!chunks_.empty()) settle_oldest();  // what is wrong with the text comes first
-        throw;
-      }
       chunks_.push_back(std::move(chunk));
+      parser_.submit(chunks_.back().texts);
     }
     while (!chunks_.empty()) settle_oldest();
     source_.close();
     return entries_;
+  } catch (const OutOfMemory&) {
+    for (const Chunk& chunk : chunks_) inspect(chunk);  // what is wrong with the text comes first
+    throw;
   }
 
  private:
@@ -103,9 +101,8 @@ class EntryReader {
 
   void settle_oldest() {
     const ChunkParser::Parsed parsed = parser_.finish_oldest();
-    const Chunk chunk = std::move(chunks_.front());
-    chunks_.pop_front();
-    if (parsed.entries > source_.shape().declared_entries - entries_) inspect(chunk);
+    const Chunk& chunk = chunks_.front();
+    if (parsed.entries > source_.shape().declared_entries - entries_) refuse(chunk);
     const std::vector<ChunkParser::Known> known = parse_unknown(chunk, parsed);  // faults first
     parser_.require_room(entries_ + parsed.entries);
     if (!known.empty()) parser_.insert(known);
@@ -116,6 +113,7 @@ class EntryReader {
     }
     entries_ += parsed.entries;
     ring_.release(chunk.blocks.size());
+    chunks_.pop_front();
   }
 
   [[nodiscard]] std::vector<ChunkParser::Known> parse_unknown(const Chunk& chunk,
@@ -131,7 +129,7 @@ class EntryReader {
         if (!entry) all_good = false;
       }
     });
-    if (!all_good) inspect(chunk);
+    if (!all_good) refuse(chunk);
     return known;
   }
 
@@ -145,9 +143,13 @@ class EntryReader {
     return rest.substr(0, rest.find('\n'));
   }
 
-  /// Has the source say what is wrong with the chunk.
-  [[noreturn]] void inspect(const Chunk& chunk) {
+  /// Has the source say what is wrong with the chunk, if anything is,
+  void inspect(const Chunk& chunk) {
     for (const TextBlock& block : chunk.blocks) source_.inspect(block);
+  }
+  /// which it is.
+  [[noreturn]] void refuse(const Chunk& chunk) {
+    inspect(chunk);
     throw std::logic_error("two parsers differ on the same text");
   }
 

@@ -54,8 +54,8 @@ class ChunkParser {
 
 /// Hands all text from the ring to the parser; returns the number of entries. Lines that the parser
 /// does not know are parsed here, by `threads`. Where anything is wrong the source is asked, which
-/// throws: the same errors as its own reader's. Throws what the parser throws, too, once all text
-/// that it took before is found to be right.
+/// throws: the same errors as its own reader's. Throws what the parser throws, too, of OutOfMemory
+/// once all text that it was handed is found to be right.
 std::uint64_t read_entries(EntrySource& source, TextRing& ring, ChunkParser& parser, int threads);
 
 }  // namespace pagerank::gpu

@@ -30,11 +30,15 @@ TEST_CASE("what is wrong with a text comes before that there is no room for it")
     CrampedParser(const gpu::EntryTextShape& shape, gpu::TextRing& ring, bool refuse_chunks)
         : EmulatedParser(shape, SourceIndex::row), ring_(ring), refuse_chunks_(refuse_chunks) {}
     void submit(std::span<const std::string_view> texts) override {
-      EmulatedParser::submit(texts);
       if (refuse_chunks_ && ++chunks_ > 1) throw OutOfMemory("a test", 2, 1);
+      EmulatedParser::submit(texts);
       while (refuse_chunks_ && !ring_.ready()) std::this_thread::yield();  // the first is under way
     }
     [[nodiscard]] bool oldest_is_finished() override { return false; }
+    [[nodiscard]] Parsed finish_oldest() override {  // there is no room for the first either
+      if (chunks_ > 1) throw OutOfMemory("a test", 2, 1);
+      return EmulatedParser::finish_oldest();
+    }
     void require_room(std::uint64_t entries) const override {
       if (!refuse_chunks_ && entries > 0) throw OutOfMemory("a test", 2, 1);
     }
@@ -62,6 +66,9 @@ TEST_CASE("what is wrong with a text comes before that there is no room for it")
     CHECK_THROWS_WITH_AS(read("1 x\n" + links, refuse_chunks), doctest::Contains(":1: expected"),
                          io::ParseError);
   }
+  // In the first chunk, or in the one that there was no room for.
+  CHECK_THROWS_WITH_AS(read("1 2\n2 x\n" + links, true), doctest::Contains(":2: expected"),
+                       io::ParseError);
 }
 
 TEST_CASE_TEMPLATE("both readers agree on every conformance file, for all block sizes and threads",
