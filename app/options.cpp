@@ -81,7 +81,8 @@ po::options_description visible_options() {
        "which index of an entry (i, j), or a line 'i j', is the link's source: row (a link from i "
        "to j) or column")  //
       ("reader", text("R", "auto"),
-       "who parses the text: host, or device (the GPU); auto: the GPU where the file is large")  //
+       "who parses the text: host, or device (the GPU); auto: the GPU where the file is large, "
+       "neither compressed nor to be cached")  //
       ("assignment", po::bool_switch(),
        "the classroom PageRank assignment: --source column --dangling error")  //
       ("cache", po::bool_switch(),
