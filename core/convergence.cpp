@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/mixed_precision.hpp"
 #include "core/ranking.hpp"
 
 namespace pagerank {
@@ -15,16 +16,16 @@ constexpr double unit_roundoff = std::numeric_limits<double>::epsilon() / 2;
 /// without a new smallest show that only rounding is left.
 class StallDetector {
  public:
+  explicit StallDetector(std::uint32_t patience) : patience_(patience) {}
   bool stalled_at(double value) {
     since_smallest_ = value < smallest_ ? 0 : since_smallest_ + 1;
     smallest_ = std::min(smallest_, value);
-    return since_smallest_ >= patience;
+    return since_smallest_ >= patience_;
   }
 
  private:
-  static constexpr int patience = 10;
+  std::uint32_t patience_, since_smallest_ = 0;
   double smallest_ = std::numeric_limits<double>::infinity();
-  int since_smallest_ = 0;
 };
 
 }  // namespace
@@ -83,7 +84,9 @@ Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
   const bool within_reach = options.tolerance > least_bound;
   const double target =
       std::max(change_for_tolerance(problem.alpha, options.tolerance), unit_roundoff);
-  StallDetector changes, bounds;
+  // That floats go no further may take mixed precision two batches to find out, and the correction
+  // that it begins then may take as long to show a smaller change, where alpha is near 1.
+  StallDetector changes(4 * FloatIterations::batch), bounds(10);
   bool reached = false;    // the change promises the tolerance
   bool certified = false;  // error_bound belongs to the current x
   bool done = false;

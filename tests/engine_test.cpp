@@ -376,6 +376,31 @@ TEST_CASE("scores sum to 1 and the history shrinks by alpha or better") {
   }
 }
 
+TEST_CASE("changes that shrink more slowly than floats round do not end a solve too early") {
+  const Problem problem{.alpha = 0.98};
+  const double tolerance = 1e-6;
+  for (const NodeId leaves : {7U, 53U}) {  // a star's changes shrink by alpha each time, no more
+    std::vector<std::pair<NodeId, NodeId>> links;
+    for (NodeId leaf = 1; leaf <= leaves; ++leaf) {
+      links.emplace_back(leaf, 0);
+      links.emplace_back(0, leaf);
+    }
+    const EdgeList edges = make_graph(leaves + 1, links);
+    const TransitionMatrix matrix = make_transition_matrix(edges);
+    const std::vector<double> exact = reference_pagerank(edges, problem.alpha);
+    for (const EngineCase& engine_case : engine_cases()) {
+      CAPTURE(leaves);
+      CAPTURE(engine_case.name);
+      if (engine_case.precision == Precision::float32) continue;
+      const auto engine = engine_case.make(matrix);
+      if (!engine) continue;
+      const Solution solution = engine->solve(problem, {.tolerance = tolerance});
+      CHECK(solution.converged);
+      CHECK(l1_distance(solution.scores, exact) <= tolerance);
+    }
+  }
+}
+
 TEST_CASE("an iteration limit that is too small gives scores and an honest bound") {
   const EdgeList edges = graph_of_row_lengths(5000, {0, 1, 33, 5}, 22);
   const TransitionMatrix matrix = make_transition_matrix(edges);
