@@ -211,10 +211,16 @@ struct MatrixBuilder {
     };
     (void)algorithms_.select(thrust::counting_iterator<std::uint64_t>(0), firsts.data(), links,
                              is_first);
-    DeviceBuffer<std::uint64_t> keys(merged, algorithms_.scratch());
-    DeviceBuffer<double> weights(merged, algorithms_.scratch());
     const std::uint64_t* const first = firsts.data();
-    std::uint64_t* const key_to = keys.data();
+    {
+      DeviceBuffer<std::uint64_t> keys(merged, algorithms_.scratch());
+      std::uint64_t* const key_to = keys.data();
+      queue_for_each(
+          merged, [=] __device__(std::uint64_t i) { key_to[i] = key[first[i]]; }, stream_);
+      stream_wait();
+      keys_ = std::move(keys);
+    }  // The keys before go here, and weights may lie where they were: nobody reckons with more.
+    DeviceBuffer<double> weights(merged, algorithms_.scratch());
     double* const weight_to = weights.data();
     queue_for_each(
         merged,
@@ -222,12 +228,10 @@ struct MatrixBuilder {
           const std::uint64_t end = i + 1 < merged ? first[i + 1] : links;
           CompensatedSum sum;
           for (std::uint64_t k = first[i]; k < end; ++k) sum.add(weight[k]);
-          key_to[i] = key[first[i]];
           weight_to[i] = sum.value();
         },
         stream_);
     stream_wait();
-    keys_ = std::move(keys);
     weights_ = std::move(weights);
     links_ = merged;
   }
