@@ -84,9 +84,11 @@ Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
   const bool within_reach = options.tolerance > least_bound;
   const double target =
       std::max(change_for_tolerance(problem.alpha, options.tolerance), unit_roundoff);
-  // That floats go no further may take mixed precision two batches to find out, and the correction
-  // that it begins then may take as long to show a smaller change, where alpha is near 1.
-  StallDetector changes(4 * FloatIterations::batch), bounds(10);
+  // That floats go no further takes mixed precision two batches to find out, and more where
+  // rounding happens to make changes that seem to shrink.
+  const StallDetector no_changes(4 * FloatIterations::batch);
+  StallDetector changes = no_changes, bounds(10);
+  double corrected = iteration.residual_corrected();
   bool reached = false;    // the change promises the tolerance
   bool certified = false;  // error_bound belongs to the current x
   bool done = false;
@@ -94,7 +96,14 @@ Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
     // Once the change is small enough, the residual follows every iteration, or every few.
     const std::uint32_t left = options.max_iterations - solution.iterations;
     const std::uint32_t limit = reached ? std::min(left, iteration.between_residuals()) : left;
-    for (const double change : iteration.advance(target, limit)) {
+    const std::vector<double> advanced = iteration.advance(target, limit);
+    // A correction that sets out from a much smaller residual is progress, though its changes may
+    // be larger at first than the last ones before it, which rounding made.
+    if (iteration.residual_corrected() < corrected / 2) {
+      corrected = iteration.residual_corrected();
+      changes = no_changes;
+    }
+    for (const double change : advanced) {
       ++solution.iterations;
       solution.changes.push_back(change);
       if (options.observer) {

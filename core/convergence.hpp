@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include "core/pagerank.hpp"
@@ -53,6 +54,10 @@ class Iteration {
   /// How many iterations are worth doing between two residuals where the change promises the
   /// tolerance and the residual does not confirm it.
   [[nodiscard]] virtual std::uint32_t between_residuals() const { return 1; }
+  /// The residual of the x whose correction is iterated now; infinite where x itself is.
+  [[nodiscard]] virtual double residual_corrected() const {
+    return std::numeric_limits<double>::infinity();
+  }
   /// The current x in node order.
   virtual Array<double> scores() = 0;
 };

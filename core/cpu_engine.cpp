@@ -115,6 +115,8 @@ class PreparedGraph {
       return graph_.mixed_ ? FloatIterations::batch : 1;
     }
 
+    [[nodiscard]] double residual_corrected() const override { return floats_.residual(); }
+
     double residual() override {
       make_whole();
       if (std::is_same_v<T, float>) normalise();

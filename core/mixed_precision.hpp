@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace pagerank {
@@ -20,10 +21,14 @@ class FloatIterations {
   [[nodiscard]] static FloatIterations of_correction(double residual, double alpha) {
     FloatIterations iterations;
     iterations.norm_ = residual / (1 - alpha);
-    iterations.of_correction_ = true;
+    iterations.residual_ = residual;
     return iterations;
   }
-  [[nodiscard]] bool of_correction() const { return of_correction_; }
+  [[nodiscard]] bool of_correction() const { return residual_ < no_residual; }
+
+  /// See Iteration::residual_corrected().
+  static constexpr double no_residual = std::numeric_limits<double>::infinity();
+  [[nodiscard]] double residual() const { return residual_; }
 
   /// The change at which they have done what they can for a `target`.
   [[nodiscard]] double aim(double target) const {
@@ -51,7 +56,7 @@ class FloatIterations {
   }
 
   double norm_ = 1;  ///< L1, of what is iterated: at most.
-  bool of_correction_ = false;
+  double residual_ = no_residual;
 };
 
 }  // namespace pagerank

@@ -147,6 +147,8 @@ class PreparedGraph {
       return prepared_.mixed_ ? FloatIterations::batch : 1;
     }
 
+    [[nodiscard]] double residual_corrected() const override { return floats_.residual(); }
+
     double residual() override { return evaluate_residual(apart_); }
 
     Array<double> scores() override {

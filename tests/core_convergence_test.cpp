@@ -33,7 +33,15 @@ class Scripted final : public Iteration {
     ++residual_calls;
     return residuals_.at(std::min(steps_, residuals_.size()) - 1);
   }
+  double residual_corrected() const override {
+    double residual = Iteration::residual_corrected();
+    for (const auto& [step, corrected] : corrections) {
+      if (step < steps_) residual = corrected;
+    }
+    return residual;
+  }
   Array<double> scores() override { return {1}; }
+  std::vector<std::pair<std::size_t, double>> corrections;  ///< The step each begins at, of what.
   int residual_calls = 0;
   std::uint32_t batch = 1;  ///< Iterations without asking, as a GPU does.
 
@@ -111,6 +119,25 @@ TEST_CASE("changes that no longer shrink end the iteration unconverged") {
   CHECK(solution.iterations < 40);
   CHECK_FALSE(solution.converged);
   CHECK(solution.error_bound == doctest::Approx(0.4));
+}
+
+TEST_CASE("a correction of a much smaller residual may begin with larger changes") {
+  constexpr std::uint32_t long_way = 1000;
+  std::vector<double> changes = {0.4, 0.2};
+  for (std::uint32_t i = 0; i < long_way; ++i) changes.push_back(0.4 * std::pow(0.998, i));
+  const auto solve = [&](double corrected) {
+    Scripted iteration(changes, {0.01});
+    iteration.corrections = {{2, corrected}};
+    return iterate_to_tolerance(iteration, half, {.tolerance = 0.1});
+  };
+  CHECK(solve(0.1).converged);
+  CHECK(solve(0.1).iterations > 600);
+  // None at all, or of what is no smaller than before: rounding is all that is left.
+  CHECK(solve(std::numeric_limits<double>::infinity()).iterations < 40);
+  Scripted iteration({0.4, 0.2, 0.3}, {0.2});
+  iteration.corrections.emplace_back(2, 0.15);
+  for (std::size_t step = 3; step < long_way; ++step) iteration.corrections.emplace_back(step, 0.1);
+  CHECK(iterate_to_tolerance(iteration, half, {.tolerance = 0.1}).iterations < 40);
 }
 
 TEST_CASE("a change of exactly zero does not pass for convergence when the residual says no") {
