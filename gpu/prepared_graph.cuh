@@ -60,6 +60,8 @@ class PreparedGraph {
     make_loop(*now_);
     graph_.wait();
   }
+  /// Where a solve fails, a copy to the memory of the loop may be on its way.
+  ~PreparedGraph() { cudaStreamSynchronize(stream_); }
   PreparedGraph(const PreparedGraph&) = delete;
   PreparedGraph& operator=(const PreparedGraph&) = delete;
 
