@@ -100,7 +100,8 @@ class DanglingNodesError : public std::runtime_error {
 /// The graph does not fit into the memory of the machine or device that was to hold it.
 class OutOfMemory : public std::runtime_error {
  public:
-  /// `where`: "host" or the device's name. `needed` and `available` in bytes.
+  /// `where`: "host" or the device's name. `needed` and `available` in bytes; of memory that is
+  /// there in pieces too small, one byte less than needed is said to be available.
   OutOfMemory(const std::string& where, std::uint64_t needed, std::uint64_t available);
   /// For an allocation of unknown size inside a library; `what` names it.
   explicit OutOfMemory(const std::string& what) : std::runtime_error(what) {}

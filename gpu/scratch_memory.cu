@@ -123,7 +123,7 @@ void ScratchMemory::reserve(std::size_t bytes) {
   const cudaError_t error = pieces_->add_chunk(rounded(bytes));
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();  // not sticky: clear it
-    throw OutOfMemory("the GPU", rounded(bytes), std::min(available(), rounded(bytes) - 1));
+    throw OutOfMemory("the GPU", rounded(bytes), available());
   }
   PAGERANK_CUDA(error);
 }
@@ -144,8 +144,7 @@ void* ScratchMemory::take(std::size_t bytes) {
   }
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    // There may be as much in pieces that lie apart.
-    throw OutOfMemory("the GPU", whole, std::min(available(), whole - 1));
+    throw OutOfMemory("the GPU", whole, available());
   }
   PAGERANK_CUDA(error);
   return pieces_->take(whole);

@@ -75,9 +75,10 @@ std::size_t errors_of_reading(const std::string& path) {
     try {
       const TransitionMatrix found = matrix_of();  // (a CHECK would catch what it throws)
       CHECK(same_bits(found, expected));
-    } catch (const OutOfMemory&) {
+    } catch (const OutOfMemory& error) {
       ++errors;
       CHECK_FALSE(at.is_to_come());
+      CHECK(error.needed() > error.available());
     }
     all = at.is_to_come();
   }
