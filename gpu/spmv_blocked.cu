@@ -3,24 +3,24 @@
 // one from shared memory, a gather from HBM twenty times. Here each piece of x, a window, is copied
 // to shared memory once, and all links out of it are added up there, by 16-bit ids.
 //
-// Ten nodes, windows of five sources, row blocks of rows 0..3 and 4..9 (x: a link):
+// Ten nodes, windows of five sources, row blocks of rows 0..4 and 5..9 (x: a link):
 //
 //           window 0    window 1     a run is what a row has in a window:
 //           0 1 2 3 4   5 6 7 8 9    its links' x are added up in pass 1, to a partial sum
-//   row 0   . x . x . | . . x . .    p0 = x1 + x3        p4 = x7
-//   row 1   x . . . . | . . . . .    p2 = x0
-//   row 2   . . . . . | . . . . .
-//   row 3   . . x . x | x x . . x    p1 = x2 + x4        p3 = x5 + x6 + x9
+//   row 0   . x . x . | . . x . .    p1 = x1 + x3        p3 = x7
+//   row 1   x . . . . | . . . . .    p0 = x0
+//   row 3   . . x . x | x x . . x    p2 = x2 + x4        p4 = x5 + x6 + x9
 //          -----------+-----------
-//   row 8   . . . . . | . . . x .                        p5 = x8      (rows 4..7 and 9: none)
+//   row 8   . . . . . | . . . x .                        p5 = x8      (all other rows: none)
 //
-//   pass 1  lists of ids within the window, longest first of a row block, a lane each; - is the
-//           element behind the window, which is 0:
-//             window 0   lane 0: 1 3   lane 1: 2 4   lane 2: 0 -
-//             window 1   lane 0: 0 1 4   lane 1: 2 - -   lane 2: 3 - -
+//   pass 1  lists of ids within the window, a lane each, those of a row block by length (up and
+//           down in turn, so that neighbours are alike); - is the element behind the window, which
+//           is 0:
+//             window 0   lane 0: 0 -   lane 1: 1 3   lane 2: 2 4
+//             window 1   lane 0: 2 - -   lane 1: 0 1 4   lane 2: 3 - -
 //           lane by lane they are p0 p1 p2 and p3 p4 p5: stored as they come, 32 at a time.
 //   pass 2  row block 0 fetches a segment of each window, p0 p1 p2 and p3 p4, to slots 1..5 (slot 0
-//           is 0), and adds up lists of slots: row 3: 2 4   row 0: 1 5   row 1: 3 0   row 2: none.
+//           is 0), and adds up lists of slots: row 0: 2 4   row 3: 3 5   row 1: 1 0   others: none.
 //           Row block 1 fetches p5 to slot 1; row 8: 1.
 //
 // Both passes add up short lists of ids of shared memory, and do it alike (slices.cuh): 32 lists of
