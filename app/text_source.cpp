@@ -18,13 +18,13 @@ Weights weights_of(io::MatrixMarketHeader::Field field) {
 
 gpu::EntryTextShape shape_of(const io::MatrixMarketReader& reader) {
   const io::MatrixMarketHeader& header = reader.header();
-  const bool sized = reader.shape().expected_entries > 0;
+  const std::uint64_t most_entries = reader.shape().expected_entries;  // 0: unknown
   return {.format = {.node_count = static_cast<NodeId>(header.node_count),
                      .weights = weights_of(header.field)},
           .symmetric = header.symmetric,
           .declared_entries = header.entries,
-          .expected_entries = sized ? reader.shape().expected_entries : header.entries,
-          .entries_are_there = sized};
+          .expected_entries = most_entries > 0 ? most_entries : header.entries,
+          .entries_are_there = most_entries > 0 && most_entries == header.entries};
 }
 
 gpu::EntryTextShape shape_of(const io::EdgeListReader& reader) {

@@ -37,11 +37,12 @@ void MatrixMarketReader::read_entries(BlockLedger& ledger, Take take) {
 
 TransitionMatrixBuilder::Shape MatrixMarketReader::shape() const {
   const std::optional<std::uint64_t> size = text_.source().size();
-  return {
-      .node_count = static_cast<NodeId>(header_.node_count),
-      .weighted = header_.field != MatrixMarketHeader::Field::pattern,
-      .undirected = header_.symmetric,
-      .expected_entries = size ? std::min(header_.entries, *size / shortest_entry_line + 1) : 0};
+  const bool weighted = header_.field != MatrixMarketHeader::Field::pattern;
+  const std::size_t shortest = shortest_entry_line + (weighted ? 2 : 0);  // "1 1 1\n"
+  return {.node_count = static_cast<NodeId>(header_.node_count),
+          .weighted = weighted,
+          .undirected = header_.symmetric,
+          .expected_entries = size ? std::min(header_.entries, *size / shortest + 1) : 0};
 }
 
 void MatrixMarketReader::read_into(TransitionMatrixBuilder& builder, SourceIndex source_index) {

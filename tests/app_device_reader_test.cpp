@@ -1,13 +1,17 @@
 // The GPU's reader against the host's, as the program's users meet both.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "app/text_source.hpp"
 #include "core/graph_generator.hpp"
+#include "io/byte_source.hpp"
+#include "io/matrix_market_reader.hpp"
 #include "io/matrix_market_writer.hpp"
 #include "tests/program_text.hpp"
 
@@ -73,6 +77,27 @@ TEST_CASE("the GPU's reader gives what the host's does: table, report and errors
     if (++refused == 25) break;
   }
   CHECK(refused > 5);
+}
+
+TEST_CASE("entries are taken to be there only where a file's bytes can hold what is declared") {
+  const TemporaryDirectory files;
+  const std::string path = (files / "graph").string();
+  for (const std::string field : {"pattern", "real", "integer"}) {
+    for (const std::uint64_t declared : {90, 130, 200, 1'000'000'000}) {
+      const std::string text = "%%MatrixMarket matrix coordinate " + field + " general\n9 9 " +
+                               std::to_string(declared) + "\n" + std::string(600, '\n');
+      write_file(path, text);
+      io::ByteSource source(path);
+      io::MatrixMarketReader reader(source);
+      const gpu::EntryTextShape shape = app::TextSource(reader).shape();
+      const std::uint64_t most = text.size() / (field == "pattern" ? 4 : 6) + 1;
+      CAPTURE(field);
+      CAPTURE(declared);
+      CHECK(shape.declared_entries == declared);
+      CHECK(shape.expected_entries == std::min(declared, most));
+      CHECK(shape.entries_are_there == (declared <= most));
+    }
+  }
 }
 
 TEST_CASE("the GPU's reader gives what the host's does of edge lists") {
