@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "gpu/process.hpp"
+
 namespace pagerank::gpu {
 namespace {
 
@@ -64,7 +66,8 @@ IterationLoop::IterationLoop(Queue queue, NodeSums* sums, LoopMemory& memory, bo
   if (!on_device || !can_loop_on_device()) return;
   graph_ = record_while_graph(queue_, end_inside());
   cudaGraphExec_t executable = nullptr;
-  if (cudaGraphInstantiate(&executable, graph_.get(), 0) != cudaSuccess) {
+  if (fails_now(Failure::loop) ||
+      cudaGraphInstantiate(&executable, graph_.get(), 0) != cudaSuccess) {
     cudaGetLastError();  // something in the iteration may not stand in a WHILE node
     return;
   }

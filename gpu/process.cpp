@@ -8,7 +8,7 @@ namespace pagerank::gpu {
 namespace {
 
 std::atomic<std::size_t> most_shared_memory = 0;
-std::array<std::atomic<std::size_t>, 2> until_failure{};  ///< Of each Failure: the last, or 0.
+std::array<std::atomic<std::size_t>, 3> until_failure{};  ///< Of each Failure: the last, or 0.
 
 std::atomic<std::size_t>& until(Failure what) {
   return until_failure[static_cast<std::size_t>(what)];

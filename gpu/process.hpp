@@ -23,7 +23,8 @@ void limit_shared_memory(std::size_t bytes_of_block);
 /// What a device may fail to do at any time.
 enum class Failure {
   allocation,  ///< Of its memory.
-  upload       ///< Of a buffer of the ring that arrays of 1 MiB and more go through.
+  upload,      ///< Of a buffer of the ring that arrays of 1 MiB and more go through.
+  loop         ///< Making the graph of an iteration's kernels that loops on the device.
 };
 /// The nth of those from now on fails, counted from 1; 0, as at first: none does. For tests.
 void fail_at(Failure what, std::size_t nth);
