@@ -13,6 +13,7 @@
 #include "core/graph_generator.hpp"
 #include "gpu/benchmark.hpp"
 #include "io/matrix_market_reader.hpp"
+#include "tests/program_text.hpp"
 #include "tests/support.hpp"
 
 namespace pagerank::tests {
@@ -389,6 +390,38 @@ TEST_CASE("a graph that cannot be measured does not take the others' reports wit
   CHECK(nlohmann::json::parse(read_file(report))["tables"].size() == 1);
 }
 
+TEST_CASE("no result of pagerank-bench is written in the place of a graph or of another") {
+  const TemporaryDirectory files;
+  const std::string graph = (files / "g.mtx").string(), text = read_file(data("karate.mtx"));
+  write_file(graph, text);
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--seconds", "0.001", "--threads", "1"});
+    return run_program("pagerank-bench", arguments);
+  };
+  for (const char* const option : {"--json", "--csv", "--plot", "--write"}) {
+    CAPTURE(option);
+    for (const std::string& place : {graph, files.path().string() + "/./g.mtx"}) {
+      const RunResult result = run({"build", graph, option, place});
+      CHECK(result.status == 2);
+      CHECK(has(result.err, "would overwrite the graph"));
+      CHECK(read_file(graph) == text);
+    }
+    CHECK(run({"build", graph, option, "-"}).status == 2);
+  }
+  const std::string result = (files / "result").string();
+  CHECK(run({"build", graph, "--json", result, "--csv", result}).status == 2);
+  CHECK_FALSE(fs::exists(result));
+}
+
+TEST_CASE("results of an earlier run stay where there are none of this one") {
+  const TemporaryDirectory files;
+  const std::string bad = (files / "bad.mtx").string(), result = (files / "r.json").string();
+  write_file(bad, "rubbish\n");
+  write_file(result, "of before\n");
+  CHECK(run_program("pagerank-bench", {"load", bad, "--json", result}).status == 3);
+  CHECK(read_file(result) == "of before\n");
+}
+
 TEST_CASE("pagerank-bench says what is wrong, with the exit status of its kind") {
   CHECK(run_program("pagerank-bench", {"--help"}).status == 0);
   CHECK(run_program("pagerank-bench", {"--version"}).out.starts_with("pagerank-bench "));
@@ -401,7 +434,7 @@ TEST_CASE("pagerank-bench says what is wrong, with the exit status of its kind")
   CHECK(misspelt.err.find("expected one of rmat") != std::string::npos);
   const RunResult nowhere =
       run_program("pagerank-bench", {"solve", "rmat:8x4", "--json", "/no/such/directory/r.json"});
-  CHECK(nowhere.status == 1);
+  CHECK(nowhere.status == 2);
   CHECK(nowhere.out.empty());  // found before anything is measured
   if (no_gpu()) {
     for (const char* benchmark : {"spmv", "reduce"}) {

@@ -3,14 +3,17 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "app/bench/bench_options.hpp"
 #include "app/bench/benchmarks.hpp"
 #include "app/host_memory.hpp"
 #include "app/logging.hpp"
 #include "app/options.hpp"
+#include "app/output_places.hpp"
 #include "gpu/process.hpp"
 #include "io/atomic_file.hpp"
 #include "io/benchmark_report.hpp"
@@ -41,6 +44,30 @@ NamedGraph load(const BenchOptions& options, const std::string& graph) {
           io::read_graph(source, format, options.source, {.threads = options.threads}).edges};
 }
 
+/// Nothing that is written may be in the place of a graph or of something else that is.
+void require_places(const BenchOptions& options) {
+  const std::array<std::pair<const char*, const std::string&>, 4> places = {
+      {{"--json", options.json},
+       {"--csv", options.csv},
+       {"--plot", options.plot},
+       {"--write", options.write}}};
+  for (auto place = places.begin(); place != places.end(); ++place) {
+    const auto& [option, path] = *place;
+    require_place_for(option, path);
+    for (const std::string& graph : options.graphs) {
+      if (graph != "-" && !parse_graph_spec(graph, options.generated) && same_file(graph, path)) {
+        throw UsageError(std::string(option) + " would overwrite the graph " + graph);
+      }
+    }
+    for (auto other = places.begin(); other != place; ++other) {
+      if (same_file(path, other->second)) {
+        throw UsageError(std::string(other->first) + " and " + option + " name the same file");
+      }
+    }
+    if (!path.empty()) io::AtomicFile file(path);
+  }
+}
+
 /// What cannot be read or written is found before anything is measured for an hour.
 void require_files(const BenchOptions& options) {
   for (const std::string& graph : options.graphs) {
@@ -53,9 +80,7 @@ void require_files(const BenchOptions& options) {
     }
     if (!there || std::filesystem::is_regular_file(graph)) io::ByteSource source(graph);
   }
-  for (const std::string* path : {&options.json, &options.csv, &options.plot, &options.write}) {
-    if (!path->empty()) io::AtomicFile file(*path);
-  }
+  require_places(options);
 }
 
 template <class Write>
@@ -153,6 +178,8 @@ ExitStatus run(const BenchOptions& options, std::ostream& out) {
   if (std::any_of(tables.begin(), tables.end(), any_wrong)) {
     status = worse(status, ExitStatus::failed);
   }
+  // Results of an earlier run are better than none of this one.
+  if (tables.empty() && status != ExitStatus::converged) return status;
   using Write = void (*)(std::ostream&, const std::vector<io::BenchmarkTable>&);
   for (const auto& [path, write] :
        {std::pair<const std::string*, Write>{&options.json, io::write_benchmark_json},
