@@ -74,6 +74,8 @@ void stop_cleanly_when_interrupted(const char* program) {
   }
   sigaddset(&signals, mapped_file_was_cut_off());
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // Errors of writing, which are reported, and not the end of the program.
+  for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
   struct sigaction bus_error {};
   bus_error.sa_sigaction = on_bus_error;
   bus_error.sa_flags = SA_SIGINFO;

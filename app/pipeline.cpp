@@ -192,7 +192,8 @@ void log_result(const Options& options, const io::Report& report) {
   } else {
     spdlog::warn(
         "{}: NOT CONVERGED after {} iterations: L1 error at most {:.3e}, tolerance {:.3e}{}",
-        report.graph.path, report.iterations, report.error_bound, options.tolerance,
+        report.graph.path == "-" ? "<stdin>" : report.graph.path, report.iterations,
+        report.error_bound, options.tolerance,
         report.iterations < options.max_iterations
             ? "; rounding stops it there" + std::string(options.precision == Precision::float32
                                                             ? ", --precision double goes further"
@@ -241,6 +242,7 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
   log_result(options, report);
 
   if (!output.empty()) {
+    const ProgressStep step(progress, [&output] { return "writing " + output; });
     io::AtomicFile file(output);
     io::write_scores(file.stream(), options.output_format(),
                      {solution.scores, order, graph.names()}, provenance(report));
@@ -251,7 +253,6 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
     io::write_scores(table, io::ScoreFormat::tsv,
                      {solution.scores, order, graph.names(), options.top});
     table.flush();
-    if (!table) throw io::OutputError("cannot write the table to standard output");
   }
   report.seconds.write = clock.lap();
   report.seconds.total = clock.total();
@@ -261,6 +262,7 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
     io::write_report(file.stream(), report);
     file.commit();
   }
+  if (!table) throw io::OutputError("cannot write the table to standard output");
   return solution.converged ? ExitStatus::converged : ExitStatus::not_converged;
 }
 

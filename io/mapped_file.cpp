@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <new>
 
 #include "io/input_error.hpp"
 
@@ -51,6 +52,7 @@ MappedFile::MappedFile(const std::string& path) {
     }
   }
   close(descriptor);
+  if (error == ENOMEM) throw std::bad_alloc();
   if (error != 0) throw InputError(path + ": " + std::strerror(error));
   if (!regular) throw InputError(path + ": not a regular file");
   if (bytes_.empty()) return;

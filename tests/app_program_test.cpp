@@ -398,10 +398,9 @@ TEST_CASE("links stay as they are where another layout does not fit the memory t
 TEST_CASE("where not even one thread is to be had the program says so and exits 5") {
   if (!measure_memory) return;  // the sanitizer wants the stack for itself
   // Stacks of 2^47 bytes, which is all addresses there are.
-  const RunResult run = run_program(
-      "/bin/sh", {"-c", "ulimit -s 137438953472 && exec \"$0\" \"$1\"",
-                  (fs::read_symlink("/proc/self/exe").parent_path() / "pagerank").string(),
-                  data("karate.mtx")});
+  const RunResult run =
+      run_program("/bin/sh", {"-c", "ulimit -s 137438953472 && exec \"$0\" \"$1\"",
+                              path_of_program("pagerank"), data("karate.mtx")});
   CHECK(run.status == 5);
   CHECK(has(run.err, "pagerank: error: no thread is to be had"));
   CHECK(run.out.empty());
@@ -417,6 +416,43 @@ TEST_CASE("a result that cannot be written exits 1") {
       run_pagerank({data("karate.mtx"), "--output", "/dev/full", "--format", "tsv"});
   CHECK(run.status == 1);
   CHECK(has(run.err, "/dev/full"));
+}
+
+TEST_CASE("who stops reading the table keeps neither reports nor other graphs from being written") {
+  const TemporaryDirectory files;
+  const auto run_into_head = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"-c",       "{ \"$@\"; echo status $? >&2; } | head -n 1",
+                                          "sh",       path_of_program("pagerank"),
+                                          "--engine", "cpu",
+                                          "--top",    "10000"};  // more than a pipe holds
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return run_program("/bin/sh", arguments);
+  };
+  const std::string report = (files / "report.json").string();
+  const RunResult one = run_into_head({data("wiki-Vote.mtx.gz"), "--report", report});
+  CHECK(has(one.out, "rank\tnode\tscore"));
+  CHECK(has(one.err, "cannot write the table to standard output"));
+  CHECK(has(one.err, "status 1"));
+  CHECK(has(read_file(report), "\"converged\": true"));
+
+  const RunResult batch = run_into_head(
+      {data("wiki-Vote.mtx.gz"), data("karate.mtx"), "--output-dir", files.path().string()});
+  CHECK(has(batch.err, "status 1"));
+  CHECK(lines_of(read_file(files / "wiki-Vote.tsv")).size() > 7000);
+  CHECK(lines_of(read_file(files / "karate.tsv")).size() == 35);
+}
+
+TEST_CASE("a result larger than a file may be exits 1 and leaves no part of it") {
+  const TemporaryDirectory files;
+  for (const std::string format : {"tsv", "npy"}) {
+    const RunResult run =
+        run_program("/bin/sh", {"-c", "ulimit -f 2; exec \"$@\"", "sh", path_of_program("pagerank"),
+                                data("wiki-Vote.mtx.gz"), "--engine", "cpu", "--output",
+                                (files / "scores").string(), "--format", format});
+    CHECK(run.status == 1);
+    CHECK(has(run.err, "File too large"));
+    CHECK(fs::is_empty(files.path()));
+  }
 }
 
 TEST_CASE("output through /dev/stdout adds to what is there") {

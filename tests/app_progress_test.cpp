@@ -31,7 +31,7 @@ class RunningProgram {
   /// `log`: where its standard error goes, if not where that of the tests does.
   RunningProgram(const std::string& program, std::vector<std::string> arguments,
                  const std::string& log = {}) {
-    const std::string path = (fs::read_symlink("/proc/self/exe").parent_path() / program).string();
+    const std::string path = path_of_program(program);
     arguments.insert(arguments.begin(), path);
     std::vector<char*> pointers;
     pointers.reserve(arguments.size() + 1);

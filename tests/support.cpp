@@ -99,11 +99,14 @@ RunResult run_program(const std::string& program_name, const std::vector<std::st
   return run_program_on(program_name, arguments, files / "in");
 }
 
+std::string path_of_program(const std::string& program) {
+  return (fs::read_symlink("/proc/self/exe").parent_path() / program).string();
+}
+
 RunResult run_program_on(const std::string& program_name, const std::vector<std::string>& arguments,
                          const fs::path& input) {
   const TemporaryDirectory files;
-  const std::string program =
-      (fs::read_symlink("/proc/self/exe").parent_path() / program_name).string();
+  const std::string program = path_of_program(program_name);
   std::vector<const char*> argv = {program.c_str()};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   argv.push_back(nullptr);

@@ -48,6 +48,8 @@ struct RunResult {
   std::uint64_t peak_bytes;  ///< Of resident memory.
 };
 
+/// Where a program that was built beside the tests is, for a shell.
+[[nodiscard]] std::string path_of_program(const std::string& program);
 /// Runs a program that was built beside the tests. `input` becomes its standard input.
 [[nodiscard]] RunResult run_program(const std::string& program,
                                     const std::vector<std::string>& arguments,
