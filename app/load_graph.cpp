@@ -230,7 +230,7 @@ std::optional<io::CachedGraph> read_kept_cache(const Options& options,
 }
 
 void keep(const Options& options, const std::string& graph_path, const std::string& cache_path,
-          const io::CachedGraph& graph) {
+          const io::CachedGraph& graph, ProgressDisplay& progress) {
   if (io::source_stamp(graph_path) != graph.info.stamp) {
     spdlog::warn("{}: changed while it was read, it is not cached", graph_path);
     return;
@@ -241,8 +241,12 @@ void keep(const Options& options, const std::string& graph_path, const std::stri
     spdlog::warn("{} is not a regular file, {} is not cached", cache_path, graph_path);
     return;
   }
+  const auto readers = std::filesystem::status(graph_path, unknown).permissions();
   try {
-    io::write_graph_cache(cache_path, graph, options.threads);
+    {
+      const ProgressStep step(progress, [&cache_path] { return "writing " + cache_path; });
+      io::write_graph_cache(cache_path, graph, options.threads, readers);
+    }
     spdlog::info("cached in {}", cache_path);
   } catch (const io::OutputError& error) {
     spdlog::warn("{}; {} is not cached", error.what(), graph_path);
@@ -258,7 +262,7 @@ TextGraph read_through_cache(const Options& options, const std::string& path, Ph
     if (path == "-") {
       spdlog::warn("standard input is not cached");
     } else {
-      spdlog::warn("{} is not a regular file, it is not cached", path);
+      spdlog::warn("{} is not the name of a regular file, it is not cached", path);
     }
     return text;
   }
@@ -267,7 +271,7 @@ TextGraph read_through_cache(const Options& options, const std::string& path, Ph
     return {*std::move(graph), {}};
   TextGraph text = read_text(options, path, false, clock, progress, report);
   text.graph.info.stamp = *stamp;
-  keep(options, path, cache, text.graph);
+  keep(options, path, cache, text.graph, progress);
   report.seconds.cache = clock.lap();
   return text;
 }

@@ -17,13 +17,13 @@
 namespace pagerank::io {
 namespace fs = std::filesystem;
 
-namespace {
-
-/// /dev/stdout and the like can stand for a regular file that others are writing to as well.
 bool names_descriptor(const std::string& path) {
-  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
+  return path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr" ||
+         path.starts_with("/dev/fd/") ||
          (path.starts_with("/proc/") && path.find("/fd/") != std::string::npos);
 }
+
+namespace {
 
 /// Renaming over a symbolic link would replace the link: the file is written beside what the link
 /// points to, which need not exist yet.
@@ -165,6 +165,16 @@ AtomicFile::~AtomicFile() {
   const std::lock_guard changing(unfinished().changing);
   std::remove(written_path_.c_str());
   leave(written_path_);
+}
+
+void AtomicFile::restrict_to(fs::perms allowed) {
+  if (written_path_ == path_) return;
+  std::error_code error;
+  const fs::perms now = fs::status(written_path_, error).permissions();
+  // Its owner replaces it one day.
+  const fs::perms then = now & (allowed | fs::perms::owner_all);
+  if (!error && then != now) fs::permissions(written_path_, then, error);
+  if (error) fail(error.value());
 }
 
 void AtomicFile::flush() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <stdexcept>
@@ -12,6 +13,10 @@ class OutputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Whether that is a name of what the program has open: /dev/stdout and the like. It can stand for
+/// a regular file that others read and write as well, and that has no such name.
+[[nodiscard]] bool names_descriptor(const std::string& path);
 
 /// A file that appears under its name only when it is whole: written without a name in the same
 /// directory, or, where the file system has no such files, under a temporary name, and given its
@@ -32,6 +37,10 @@ class AtomicFile {
   [[nodiscard]] std::ostream& stream() { return stream_; }
   /// Where it lies until it is committed; for this process alone, unless it has a temporary name.
   [[nodiscard]] const std::string& written_path() const { return written_path_; }
+
+  /// Takes from group and others what they may not do there. To be called before anything is
+  /// written; of what is written directly it does nothing. Throws OutputError.
+  void restrict_to(std::filesystem::perms allowed);
 
   /// Writes what was put into the stream so far. Throws OutputError if it could not be written.
   void flush();

@@ -220,7 +220,7 @@ bool gaps_are_zero(std::span<const std::byte> file, const Layout& layout) {
 }  // namespace
 
 std::optional<SourceStamp> source_stamp(const std::string& path) {
-  if (path == "-") return {};
+  if (path == "-" || names_descriptor(path)) return {};
   const Descriptor file(path);
   const auto status = file.status();
   if (!status) return {};
@@ -239,7 +239,8 @@ std::optional<SourceStamp> source_stamp(const std::string& path) {
                      .sample = checksum(sample)};
 }
 
-void write_graph_cache(const std::string& path, const CachedGraph& graph, int threads) {
+void write_graph_cache(const std::string& path, const CachedGraph& graph, int threads,
+                       std::filesystem::perms readers) {
   const TransitionMatrix& matrix = graph.matrix;
   const CsrMatrix& in_links = matrix.in_links;
   const bool shared_row = matrix.more_unlinked > 0;
@@ -274,6 +275,7 @@ void write_graph_cache(const std::string& path, const CachedGraph& graph, int th
   header.header_checksum = header_checksum(header);
 
   AtomicFile file(path);
+  file.restrict_to(readers);
   std::uint64_t at = 0;
   const auto write = [&](std::span<const std::byte> bytes) {
     errno = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +26,8 @@ struct SourceStamp {
   friend bool operator==(const SourceStamp&, const SourceStamp&) = default;
 };
 
-/// Unset for what is not a regular file (standard input, "-", too) or cannot be read.
+/// Unset for what is not a regular file, or called by a descriptor (standard input, "-", too), or
+/// cannot be read.
 [[nodiscard]] std::optional<SourceStamp> source_stamp(const std::string& path);
 
 /// What a cache says about the graph beside the matrix.
@@ -43,9 +45,11 @@ struct CachedGraph {
   SharedArray<std::uint64_t> labels;  ///< NodeLabels
 };
 
-/// Writes the graph for GraphCache to read, atomically; needs no memory to speak of. Throws
-/// OutputError; std::invalid_argument if there are labels, but not one a node.
-void write_graph_cache(const std::string& path, const CachedGraph& graph, int threads = 0);
+/// Writes the graph for GraphCache to read, atomically, for those alone who may read it (and may
+/// create files); needs no memory to speak of. Throws OutputError; std::invalid_argument if there
+/// are labels, but not one a node.
+void write_graph_cache(const std::string& path, const CachedGraph& graph, int threads = 0,
+                       std::filesystem::perms readers = std::filesystem::perms::all);
 
 /// A file that write_graph_cache() made, mapped into memory (see MappedFile for what that asks of
 /// it). Nothing in the file is believed before it has been checked: a file that is damaged, or made

@@ -1,5 +1,6 @@
 // --cache and .prgraph files as the program's users meet them.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -268,10 +269,8 @@ TEST_CASE("a graph that cannot be cached is ranked, with a warning") {
     CHECK(has(run.err, "g.mtx is not cached"));
   }
   SUBCASE("a full disk") {
-    const std::string program =
-        (fs::read_symlink("/proc/self/exe").parent_path() / "pagerank").string();
     const RunResult run =
-        run_program("/bin/sh", {"-c", "trap '' XFSZ; ulimit -f 2; exec \"$@\"", "sh", program,
+        run_program("/bin/sh", {"-c", "ulimit -f 2; exec \"$@\"", "sh", path_of_program("pagerank"),
                                 place.path().string(), "--cache", "--engine", "cpu", "--top", "1"});
     CHECK(run.status == 0);
     CHECK(has(run.out, "rank\tnode\tscore\n1\t34\t"));
@@ -286,11 +285,53 @@ TEST_CASE("a graph that cannot be cached is ranked, with a warning") {
     CHECK(run.out == expected);
     CHECK(has(run.err, "warning: standard input is not cached"));
   }
+  SUBCASE("standard input by another name") {
+    const RunResult run = run_program(
+        "/bin/sh", {"-c", "\"$@\" < " + place.path().string(), "sh", path_of_program("pagerank"),
+                    "/dev/stdin", "--cache", "--engine", "cpu", "--top", "99"});
+    CHECK(run.status == 0);
+    CHECK(run.out == expected);
+    CHECK(has(run.err, "it is not cached"));
+    CHECK_FALSE(fs::exists("/dev/stdin.prgraph"));
+  }
   SUBCASE("what is no graph") {
     place.write_graph("rubbish\n");
     CHECK(place.run().status == 3);
     CHECK(place.files() == std::vector<std::string>{"g.mtx"});
   }
+}
+
+TEST_CASE("a cache is not for others to read than the graph is") {
+  const Workplace place;
+  const auto permissions = [&] { return fs::status(place.cache()).permissions(); };
+  const mode_t before = umask(022);
+  fs::permissions(place.path(), fs::perms{0604});
+  CHECK(place.run().status == 0);
+  CHECK(permissions() == fs::perms{0604});
+  fs::permissions(place.path(), fs::perms{0400});
+  place.write_graph(read_file(source_dir() / "data/four.mtx"));
+  CHECK(has(place.run().err, saved));
+  CHECK(permissions() == fs::perms{0600});  // it can be made anew
+  fs::remove(place.cache());
+  umask(027);
+  fs::permissions(place.path(), fs::perms{0644});
+  CHECK(has(place.run().err, saved));
+  CHECK(permissions() == fs::perms{0640});
+  umask(before);
+}
+
+TEST_CASE("a cache that there are no addresses for is not called a bad one") {
+  if (!measure_memory) return;  // the sanitizer wants more of them
+  const Workplace place;
+  const fs::path huge = place / "huge.prgraph";
+  REQUIRE(place.run().status == 0);
+  fs::copy_file(place.cache(), huge);
+  fs::resize_file(huge, std::uintmax_t{1} << 40);  // (takes no room)
+  const RunResult run =
+      run_program("/bin/sh", {"-c", "ulimit -v 4000000; exec \"$@\"", "sh",
+                              path_of_program("pagerank"), huge.string(), "--engine", "cpu"});
+  CHECK(run.status == 5);
+  CHECK(has(run.err, "memory"));
 }
 
 TEST_CASE("processes that cache one graph at once all rank it, and leave one whole cache") {
