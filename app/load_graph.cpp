@@ -241,11 +241,10 @@ void keep(const Options& options, const std::string& graph_path, const std::stri
     spdlog::warn("{} is not a regular file, {} is not cached", cache_path, graph_path);
     return;
   }
-  const auto readers = std::filesystem::status(graph_path, unknown).permissions();
   try {
     {
       const ProgressStep step(progress, [&cache_path] { return "writing " + cache_path; });
-      io::write_graph_cache(cache_path, graph, options.threads, readers);
+      io::write_graph_cache(cache_path, graph, options.threads, graph_path);
     }
     spdlog::info("cached in {}", cache_path);
   } catch (const io::OutputError& error) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <system_error>
 
 #include "app/engine_choice.hpp"
@@ -242,7 +243,12 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
   log_result(options, report);
 
   if (!output.empty()) {
-    const ProgressStep step(progress, [&output] { return "writing " + output; });
+    std::optional<ProgressStep> step;  // the terminal may be where it is written to
+    std::error_code unknown;
+    const bool elsewhere = std::filesystem::exists(output, unknown)
+                               ? std::filesystem::is_regular_file(output, unknown)
+                               : !io::names_descriptor(output);
+    if (elsewhere) step.emplace(progress, [&output] { return "writing " + output; });
     io::AtomicFile file(output);
     io::write_scores(file.stream(), options.output_format(),
                      {solution.scores, order, graph.names()}, provenance(report));

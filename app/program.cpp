@@ -53,6 +53,8 @@ ExitStatus rank_graphs(const Options& options, std::ostream& out) {
     } catch (const std::exception& error) {
       status = worse(status, report_failure(error, graph == "-" ? "<stdin>" : graph));
     }
+    const bool only_table = options.output_dir.empty() && !options.cache;
+    if (!out && only_table) break;  // nobody reads what is still to come
   }
   return status;
 }

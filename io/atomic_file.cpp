@@ -1,6 +1,7 @@
 #include "io/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -167,14 +168,19 @@ AtomicFile::~AtomicFile() {
   leave(written_path_);
 }
 
-void AtomicFile::restrict_to(fs::perms allowed) {
+void AtomicFile::restrict_like(const std::string& path) {
   if (written_path_ == path_) return;
-  std::error_code error;
-  const fs::perms now = fs::status(written_path_, error).permissions();
+  struct stat theirs {
+  }, own{};
+  if (stat(path.c_str(), &theirs) != 0 || stat(written_path_.c_str(), &own) != 0) fail(errno);
+  mode_t allowed = theirs.st_mode & (S_IRWXG | S_IRWXO);
+  if (theirs.st_gid != own.st_gid) {
+    const mode_t both = allowed >> 3 & allowed;
+    allowed = both << 3 | both;
+  }
   // Its owner replaces it one day.
-  const fs::perms then = now & (allowed | fs::perms::owner_all);
-  if (!error && then != now) fs::permissions(written_path_, then, error);
-  if (error) fail(error.value());
+  const mode_t mode = own.st_mode & (allowed | S_IRWXU);
+  if (chmod(written_path_.c_str(), mode) != 0) fail(errno);
 }
 
 void AtomicFile::flush() {

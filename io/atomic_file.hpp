@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <stdexcept>
@@ -38,9 +37,10 @@ class AtomicFile {
   /// Where it lies until it is committed; for this process alone, unless it has a temporary name.
   [[nodiscard]] const std::string& written_path() const { return written_path_; }
 
-  /// Takes from group and others what they may not do there. To be called before anything is
-  /// written; of what is written directly it does nothing. Throws OutputError.
-  void restrict_to(std::filesystem::perms allowed);
+  /// Takes from group and others the permissions that they lack for the file at `path`; of another
+  /// group, whose members may be anybody there, those that not both have. To be called before
+  /// anything is written; what is written directly stays as it is. Throws OutputError.
+  void restrict_like(const std::string& path);
 
   /// Writes what was put into the stream so far. Throws OutputError if it could not be written.
   void flush();

@@ -240,7 +240,7 @@ std::optional<SourceStamp> source_stamp(const std::string& path) {
 }
 
 void write_graph_cache(const std::string& path, const CachedGraph& graph, int threads,
-                       std::filesystem::perms readers) {
+                       const std::string& made_of) {
   const TransitionMatrix& matrix = graph.matrix;
   const CsrMatrix& in_links = matrix.in_links;
   const bool shared_row = matrix.more_unlinked > 0;
@@ -275,7 +275,7 @@ void write_graph_cache(const std::string& path, const CachedGraph& graph, int th
   header.header_checksum = header_checksum(header);
 
   AtomicFile file(path);
-  file.restrict_to(readers);
+  if (!made_of.empty()) file.restrict_like(made_of);
   std::uint64_t at = 0;
   const auto write = [&](std::span<const std::byte> bytes) {
     errno = 0;

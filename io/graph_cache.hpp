@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,11 +44,11 @@ struct CachedGraph {
   SharedArray<std::uint64_t> labels;  ///< NodeLabels
 };
 
-/// Writes the graph for GraphCache to read, atomically, for those alone who may read it (and may
-/// create files); needs no memory to speak of. Throws OutputError; std::invalid_argument if there
-/// are labels, but not one a node.
+/// Writes the graph for GraphCache to read, atomically; needs no memory to speak of. Group and
+/// others may not do with it what they may not with the file `made_of`, if one is named. Throws
+/// OutputError; std::invalid_argument if there are labels, but not one a node.
 void write_graph_cache(const std::string& path, const CachedGraph& graph, int threads = 0,
-                       std::filesystem::perms readers = std::filesystem::perms::all);
+                       const std::string& made_of = {});
 
 /// A file that write_graph_cache() made, mapped into memory (see MappedFile for what that asks of
 /// it). Nothing in the file is believed before it has been checked: a file that is damaged, or made

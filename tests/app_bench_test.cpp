@@ -407,6 +407,7 @@ TEST_CASE("no result of pagerank-bench is written in the place of a graph or of 
       CHECK(read_file(graph) == text);
     }
     CHECK(run({"build", graph, option, "-"}).status == 2);
+    CHECK(run({"build", graph, option, graph + ".prgraph"}).status == 2);
   }
   const std::string result = (files / "result").string();
   CHECK(run({"build", graph, "--json", result, "--csv", result}).status == 2);

@@ -432,14 +432,18 @@ TEST_CASE("who stops reading the table keeps neither reports nor other graphs fr
   const RunResult one = run_into_head({data("wiki-Vote.mtx.gz"), "--report", report});
   CHECK(has(one.out, "rank\tnode\tscore"));
   CHECK(has(one.err, "cannot write the table to standard output"));
-  CHECK(has(one.err, "status 1"));
+  CHECK(has(one.err, "status 1\n"));
   CHECK(has(read_file(report), "\"converged\": true"));
 
   const RunResult batch = run_into_head(
       {data("wiki-Vote.mtx.gz"), data("karate.mtx"), "--output-dir", files.path().string()});
-  CHECK(has(batch.err, "status 1"));
+  CHECK(has(batch.err, "status 1\n"));
   CHECK(lines_of(read_file(files / "wiki-Vote.tsv")).size() > 7000);
   CHECK(lines_of(read_file(files / "karate.tsv")).size() == 35);
+
+  const RunResult tables = run_into_head({data("wiki-Vote.mtx.gz"), data("karate.mtx")});
+  CHECK(has(tables.err, "status 1\n"));
+  CHECK_FALSE(has(tables.err, "karate"));  // there is nothing to rank it for
 }
 
 TEST_CASE("a result larger than a file may be exits 1 and leaves no part of it") {

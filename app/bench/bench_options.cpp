@@ -235,8 +235,7 @@ std::string bench_help_text() {
          "--reader device: by the GPU too, against what the bus carries in the same run.\n"
          "build: from an edge list to the matrix, against reading memory.\n"
       << visible_options()
-      << "\nexit status: 0 done, 1 a kernel's result was wrong or results cannot be written, 2 "
-         "bad\n"
+      << "\nexit status: 0 done, 1 a kernel's result was wrong or one cannot be written, 2 bad\n"
          "usage, 3 bad input, 5 the machine cannot do it, 129, 130, 143 stopped by a signal.\n";
   return text.str();
 }

@@ -55,8 +55,10 @@ void require_places(const BenchOptions& options) {
     const auto& [option, path] = *place;
     require_place_for(option, path);
     for (const std::string& graph : options.graphs) {
-      if (graph != "-" && !parse_graph_spec(graph, options.generated) && same_file(graph, path)) {
-        throw UsageError(std::string(option) + " would overwrite the graph " + graph);
+      if (graph == "-" || parse_graph_spec(graph, options.generated)) continue;
+      if (same_file(graph, path) || same_file(io::graph_cache_path(graph, {}), path)) {
+        throw UsageError(std::string(option) + " would overwrite the graph " + graph +
+                         " or its cache");
       }
     }
     for (auto other = places.begin(); other != place; ++other) {
@@ -174,6 +176,8 @@ ExitStatus run(const BenchOptions& options, std::ostream& out) {
   ExitStatus status = ExitStatus::converged;
   for (const std::string& graph : options.graphs) {
     status = worse(status, attempt([&] { run_graph(options, graph, tables, out); }));
+    const bool only_text = options.json.empty() && options.csv.empty() && options.plot.empty();
+    if (!out && only_text) break;  // nobody reads what is still to come
   }
   if (std::any_of(tables.begin(), tables.end(), any_wrong)) {
     status = worse(status, ExitStatus::failed);

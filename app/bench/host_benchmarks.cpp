@@ -5,6 +5,7 @@
 #include <chrono>
 #include <fstream>
 #include <functional>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -142,6 +143,7 @@ std::string kept_cache(const std::string& path, io::GraphFormat format, SourceIn
       return cache;
     }
   } catch (const io::InputError&) {  // there is none, or of no use
+  } catch (const std::bad_alloc&) {  // there are no addresses for it
   }
   return {};
 }
