@@ -339,8 +339,8 @@ LoadedGraph load_graph(const Options& options, const std::string& path, PhaseClo
                                                           : "; from " + report.graph.cache;
   spdlog::info(
       "{}: {} nodes{}, {} entries, {} links, {} dangling nodes; {} index is the source{}{}",
-      path == "-" ? "<stdin>" : path, report.graph.nodes, called, report.graph.entries,
-      report.graph.links, report.graph.dangling, report.graph.source,
+      io::input_name(path), report.graph.nodes, called, report.graph.entries, report.graph.links,
+      report.graph.dangling, report.graph.source,
       report.graph.symmetric ? " (symmetric: links both ways)" : "", origin);
   return graph;
 }

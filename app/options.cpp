@@ -83,7 +83,7 @@ po::options_description visible_options() {
        "to j) or column")  //
       ("reader", text("R", "auto"),
        "who parses the text: host, or device (the GPU); auto: the GPU where the file is large, "
-       "neither compressed nor to be cached")  //
+       "neither compressed nor to be cached, and has not far more nodes than links")  //
       ("assignment", po::bool_switch(),
        "the classroom PageRank assignment: --source column --dangling error")  //
       ("cache", po::bool_switch(),
@@ -337,7 +337,8 @@ std::string help_text() {
          "a graph that --cache kept (.prgraph), or - for standard input.\n"
       << visible_options()
       << "\nexit status: 0 converged, 2 bad usage, 3 bad input, 4 written but not converged,\n"
-         "5 the machine cannot do it, 1 anything else. Of several graphs, the worst.\n";
+         "5 the machine cannot do it, 1 anything else; of several graphs, the worst. 129, 130,\n"
+         "143: stopped by a signal.\n";
   return text.str();
 }
 

@@ -193,8 +193,7 @@ void log_result(const Options& options, const io::Report& report) {
   } else {
     spdlog::warn(
         "{}: NOT CONVERGED after {} iterations: L1 error at most {:.3e}, tolerance {:.3e}{}",
-        report.graph.path == "-" ? "<stdin>" : report.graph.path, report.iterations,
-        report.error_bound, options.tolerance,
+        io::input_name(report.graph.path), report.iterations, report.error_bound, options.tolerance,
         report.iterations < options.max_iterations
             ? "; rounding stops it there" + std::string(options.precision == Precision::float32
                                                             ? ", --precision double goes further"
@@ -243,13 +242,11 @@ ExitStatus rank_graph(const Options& options, const std::string& path, std::ostr
   log_result(options, report);
 
   if (!output.empty()) {
-    std::optional<ProgressStep> step;  // the terminal may be where it is written to
-    std::error_code unknown;
-    const bool elsewhere = std::filesystem::exists(output, unknown)
-                               ? std::filesystem::is_regular_file(output, unknown)
-                               : !io::names_descriptor(output);
-    if (elsewhere) step.emplace(progress, [&output] { return "writing " + output; });
     io::AtomicFile file(output);
+    std::optional<ProgressStep> step;
+    if (!file.is_direct()) {  // else to the same terminal, perhaps
+      step.emplace(progress, [&output] { return "writing " + output; });
+    }
     io::write_scores(file.stream(), options.output_format(),
                      {solution.scores, order, graph.names()}, provenance(report));
     file.commit();

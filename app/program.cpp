@@ -51,7 +51,7 @@ ExitStatus rank_graphs(const Options& options, std::ostream& out) {
     try {
       status = worse(status, rank_graph(options, graph, out));
     } catch (const std::exception& error) {
-      status = worse(status, report_failure(error, graph == "-" ? "<stdin>" : graph));
+      status = worse(status, report_failure(error, io::input_name(graph)));
     }
     const bool only_table = options.output_dir.empty() && !options.cache;
     if (!out && only_table) break;  // nobody reads what is still to come

@@ -36,9 +36,10 @@ class CpuEngine final : public Engine {
   /// Shares the matrix's arrays. If it is given the only matrix that has them (std::move), and lays
   /// links out anew, it frees them or uses their memory again: up to 4 bytes a link less, 12 of a
   /// graph with weights in double. (Float iterations need weights in double too, for the residual.)
+  /// Throws std::invalid_argument for a graph without nodes.
   explicit CpuEngine(TransitionMatrix matrix, CpuEngineOptions options = {});
   /// Of links that are laid out, whatever `layout` says; best with the precision that they were
-  /// laid out for.
+  /// laid out for. Throws the same.
   explicit CpuEngine(BlockedMatrix matrix, CpuEngineOptions options = {});
   ~CpuEngine() override;
 

@@ -66,7 +66,8 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   virtual ~Engine() = default;
 
-  /// Throws std::invalid_argument for parameters out of range and DanglingNodesError.
+  /// For one caller at a time. Throws std::invalid_argument for parameters out of range and
+  /// DanglingNodesError.
   [[nodiscard]] virtual Solution solve(const Problem& problem, const SolveOptions& options) = 0;
 
   /// What computes, for people: "CPU, 8 threads", "NVIDIA H100 80GB HBM3".

@@ -10,7 +10,7 @@ using NodeId = std::uint32_t;
 /// Counts links and indexes arrays of links: graphs of more than 2^32 links are ordinary.
 using EdgeIndex = std::uint64_t;
 
-/// The largest number of nodes a graph may have: one id stays free as a marker.
+/// The largest number of nodes a graph may have: the last two ids stay free.
 inline constexpr std::uint64_t max_node_count = 0xFFFF'FFFE;
 
 /// The floating-point type an engine iterates in. Certificates (`error_bound`) are always computed

@@ -117,13 +117,13 @@ class Engine final : public pagerank::Engine {
   /// Copies what it needs of `matrix`. Throws NotCompiled, NoDevice, OutOfMemory (before anything
   /// is allocated where the estimate tells), KernelRefused, CudaError, std::invalid_argument for an
   /// unknown kernel or a graph without nodes, and std::system_error where no thread is to be had.
-  Engine(const TransitionMatrix& matrix, const EngineOptions& options);
+  explicit Engine(const TransitionMatrix& matrix, const EngineOptions& options = {});
 
   /// Takes over a matrix that lies on options.device. Throws the same; the matrix is gone then.
-  Engine(DeviceMatrix matrix, const EngineOptions& options);
+  explicit Engine(DeviceMatrix matrix, const EngineOptions& options = {});
   ~Engine() override;
 
-  /// For one caller at a time. Throws what pagerank::Engine::solve() does, OutOfMemory (of the
+  /// Throws what pagerank::Engine::solve() does, OutOfMemory (of the
   /// device, where scores or another kernel do not fit), CudaError and std::system_error.
   [[nodiscard]] Solution solve(const Problem& problem, const SolveOptions& options) override;
   [[nodiscard]] std::string device() const override;

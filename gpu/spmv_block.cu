@@ -1,7 +1,7 @@
 // One block of 32 threads a row, partial sums added in shared memory: the first step away from a
 // thread a row, as it was taken in 2011. Reads are coalesced; but a block is the unit that the
 // hardware schedules, and a multiprocessor holds at most 32 of them: 1024 threads of 2048 at best.
-// After the seed text "Squeezing performance out of CUDA", its second kernel.
+// After the blog post "Squeezing performance out of CUDA" of 2011, its second kernel.
 #include <algorithm>
 
 #include "gpu/row_sum.cuh"

@@ -13,9 +13,9 @@
 //          -----------+-----------
 //   row 8   . . . . . | . . . x .                        p5 = x8      (all other rows: none)
 //
-//   pass 1  lists of ids within the window, a lane each, those of a row block by length (up and
-//           down in turn, so that neighbours are alike); - is the element behind the window, which
-//           is 0:
+//   pass 1  lists of ids within the window (before rows are renumbered within their blocks), a
+//           lane each, those of a row block by length (up and down in turn, so that neighbours are
+//           alike); - is the element behind the window, which is 0:
 //             window 0   lane 0: 0 -   lane 1: 1 3   lane 2: 2 4
 //             window 1   lane 0: 2 - -   lane 1: 0 1 4   lane 2: 3 - -
 //           lane by lane they are p0 p1 p2 and p3 p4 p5: stored as they come, 32 at a time.
@@ -25,6 +25,8 @@
 //
 // Both passes add up short lists of ids of shared memory, and do it alike (slices.cuh): 32 lists of
 // about equal length side by side, a lane each, no shuffles, no atomics, every load 128 bytes.
+// Only rows of more than 128 runs have a warp each, and of more than fit a row block several, of
+// which the last to be done adds up what all have.
 // Nodes are renumbered so that long lists and windows that are used a lot come together, and rows
 // of a row block by falling number of runs. A link costs two bytes and what its run's partial sum
 // costs, about ten bytes: the layout lives from runs that are longer than one link.

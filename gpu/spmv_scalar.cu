@@ -1,5 +1,5 @@
 // One thread a row: the first kernel everyone writes. Neighbouring threads read the index arrays
-// far apart (a cache line each), and the longest row of a warp keeps the other 31 threads waiting.
+// far apart (a sector each), and the longest row of a warp keeps the other 31 threads waiting.
 // After N. Bell, M. Garland: Efficient Sparse Matrix-Vector Multiplication on CUDA (2008).
 #include "gpu/row_sum.cuh"
 #include "gpu/spmv.cuh"

@@ -1,7 +1,7 @@
 // The block kernel with x read through the texture path: the third step of 2011, when global loads
 // were not cached and the texture cache was the only one that gathers could use. Today both go
-// through the same L1 cache, and what is left is the fetch's own cost.
-// After the seed text "Squeezing performance out of CUDA", its third kernel.
+// through the same L1 cache, and in float what is left is the fetch's own cost.
+// After the blog post "Squeezing performance out of CUDA" of 2011, its third kernel.
 #include <algorithm>
 
 #include "gpu/row_sum.cuh"

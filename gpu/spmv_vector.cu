@@ -1,6 +1,7 @@
-// One warp a row: the 32 lanes read neighbouring elements, so the index array is read in whole
-// cache lines, and add their partial sums through registers. Rows shorter than 32 leave lanes idle.
-// After N. Bell, M. Garland: Efficient Sparse Matrix-Vector Multiplication on CUDA (2008).
+// One warp a row: the 32 lanes read neighbouring elements, so that no more of the index array is
+// read than they need but for its ends, and add their partial sums through registers. Rows shorter
+// than 32 leave lanes idle. After N. Bell, M. Garland: Efficient Sparse Matrix-Vector
+// Multiplication on CUDA (2008).
 #include "gpu/row_sum.cuh"
 #include "gpu/spmv.cuh"
 

@@ -160,7 +160,7 @@ AtomicFile::AtomicFile(std::string path, Until until)
 
 AtomicFile::~AtomicFile() {
   if (unnamed_ >= 0) close(unnamed_);
-  if (committed_ || written_path_ == path_) return;
+  if (committed_ || is_direct()) return;
   buffer_.close();
   if (written_path_.starts_with("/proc/self/fd/")) return;  // it is gone
   const std::lock_guard changing(unfinished().changing);
@@ -169,9 +169,9 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::restrict_like(const std::string& path) {
-  if (written_path_ == path_) return;
-  struct stat theirs {
-  }, own{};
+  if (is_direct()) return;
+  struct stat theirs {};
+  struct stat own {};
   if (stat(path.c_str(), &theirs) != 0 || stat(written_path_.c_str(), &own) != 0) fail(errno);
   mode_t allowed = theirs.st_mode & (S_IRWXG | S_IRWXO);
   if (theirs.st_gid != own.st_gid) {

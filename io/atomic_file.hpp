@@ -37,6 +37,9 @@ class AtomicFile {
   /// Where it lies until it is committed; for this process alone, unless it has a temporary name.
   [[nodiscard]] const std::string& written_path() const { return written_path_; }
 
+  /// Whether it is a thing that is written directly.
+  [[nodiscard]] bool is_direct() const { return written_path_ == path_; }
+
   /// Takes from group and others the permissions that they lack for the file at `path`; of another
   /// group, whose members may be anybody there, those that not both have. To be called before
   /// anything is written; what is written directly stays as it is. Throws OutputError.

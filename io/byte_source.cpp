@@ -36,6 +36,10 @@ std::size_t fill(std::span<char> buffer, Read read) {
 
 }  // namespace
 
+std::string input_name(const std::string& path) {
+  return path == "-" ? "<stdin>" : path;
+}
+
 struct ByteSource::File {
   explicit File(std::string what) : name(std::move(what)) {}
   ~File() {
@@ -67,8 +71,7 @@ struct ByteSource::File {
   int error_ = 0;       ///< That reading ended with: the system may not say it again.
 };
 
-ByteSource::ByteSource(const std::string& path)
-    : file_(std::make_shared<File>(path == "-" ? "<stdin>" : path)) {
+ByteSource::ByteSource(const std::string& path) : file_(std::make_shared<File>(input_name(path))) {
   const int fd = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) file_->fail(errno);
   file_->descriptor = fd;

@@ -12,6 +12,9 @@
 
 namespace pagerank::io {
 
+/// What to call an input in messages: the path, or "<stdin>" for "-".
+[[nodiscard]] std::string input_name(const std::string& path);
+
 /// The bytes of a file or of standard input, in order. gzip data is recognised by its first bytes,
 /// whatever the file is called, and decompressed on the way (GzipStream). What is compressed, or
 /// comes from standard input or a pipe, is read ahead in a thread of its own once reading has
@@ -43,7 +46,7 @@ class ByteSource {
   /// have come.)
   void stop();
 
-  /// What to call the input in messages: the path, or "<stdin>".
+  /// Its input_name().
   [[nodiscard]] const std::string& name() const;
 
   /// The number of bytes where that is known, when it was opened: regular files without

@@ -14,7 +14,7 @@ namespace pagerank::io {
 /// MatrixMarketReader has them. Which columns the lines have is what the first link says.
 class EdgeListReader {
  public:
-  /// Reads up to the first link.
+  /// Reads up to the first link; `source` has to outlive it.
   explicit EdgeListReader(ByteSource& source, const ReadOptions& options = {});
 
   [[nodiscard]] bool weighted() const { return columns_ != LinkColumns::ids; }

@@ -22,7 +22,8 @@ namespace pagerank::io {
 /// between.
 class GraphReader {
  public:
-  /// Reads the header. Throws as the format's reader does, here and below.
+  /// Reads the header; `source` has to outlive it. Throws as the format's reader does, here and
+  /// below.
   GraphReader(ByteSource& source, GraphFormat format, const ReadOptions& options = {});
 
   /// For a parser that is elsewhere, instead of read(): null if the file is of the other format.

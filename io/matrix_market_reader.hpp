@@ -21,6 +21,7 @@ namespace pagerank::io {
 /// ends.
 class MatrixMarketReader {
  public:
+  /// `source` has to outlive it.
   explicit MatrixMarketReader(ByteSource& source, const ReadOptions& options = {});
 
   [[nodiscard]] const MatrixMarketHeader& header() const { return header_; }

@@ -35,7 +35,7 @@ struct Report {
     std::string reader;  ///< "auto", "host" or "device".
     int device = 0;
     std::uint64_t gpu_memory = 0;  ///< Bytes that may be taken; 0: what is free.
-    std::string kernel;            ///< Empty: the default one.
+    std::string kernel;            ///< "auto" or a name.
     std::string precision;
     int threads = 0;  ///< Of the build and the CPU engine.
     double tolerance = 0;
