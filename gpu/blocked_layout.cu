@@ -1,7 +1,8 @@
-// Prepares the blocked layout on the device: links are sorted by window, runs and row blocks found
-// by scans, runs put in the order of their length, and both passes' ids laid out in slices. Sorts
-// and scans are CUB's; each step is one of them or one small kernel. Here are the order of the
-// steps, the order of rows, and both passes; the other steps have files of their own.
+// Prepares the blocked layout on the device: links are brought into the order of rows, sorted by
+// window in tiles and cut into runs, rows cut into row blocks, runs put in the order of their
+// length, and both passes' ids laid out in slices. Sorts of all elements and scans are CUB's; each
+// step is one of them or a small kernel or two. Here are the order of the steps, the order of rows,
+// and both passes; the other steps have files of their own.
 #include "gpu/blocked_layout.cuh"
 
 #include <string>
@@ -76,7 +77,7 @@ struct Builder {
   Builder(BlockedLayout<T>& layout, const DeviceGraph<T>& graph, cudaStream_t stream)
       : layout_(layout),
         graph_(graph),
-        scratch_(scratch_for(graph, layout.memory)),
+        scratch_(scratch_for(graph, layout.shape, layout.memory)),
         algorithms_(scratch_),
         stream_(stream),
         base_(graph, layout.shape.window_size, algorithms_),
@@ -88,15 +89,14 @@ struct Builder {
     layout_.windows = static_cast<std::uint32_t>((base_.sources() - 1) / shape.window_size + 1);
     links_ = find_link_runs(graph_, base_, shape, layout_.windows, layout_.memory, algorithms_);
     layout_.runs = links_.runs.count;
-    by_row_ = group_runs_by_row(links_.runs.row, rows_, algorithms_);
     const std::uint32_t multiprocessors = count_multiprocessors();
     layout_.gather_blocks = multiprocessors;
-    cut_ = cut_row_blocks(by_row_, shape, multiprocessors, algorithms_);
+    cut_ = cut_row_blocks(links_.by_row, shape, multiprocessors, algorithms_);
     if (cut_.blocks >= (std::uint64_t{1} << (32 - class_bits))) {
       throw KernelRefused("kernel blocked: " + std::to_string(cut_.blocks) + " row blocks");
     }
-    run_order_ =
-        order_runs(links_.runs, by_row_, cut_, shape, layout_.windows, layout_.memory, algorithms_);
+    run_order_ = order_runs(links_.runs, links_.by_row, cut_, shape, layout_.windows,
+                            layout_.memory, algorithms_);
     layout_.segments = std::move(run_order_.segments);
     order_rows();
     lay_out_gather();
@@ -107,15 +107,18 @@ struct Builder {
   }
 
   /// What the links take while they are sorted, which all that follows fits into, nearly.
-  [[nodiscard]] static std::size_t first_bytes(const DeviceGraph<T>& graph) {
-    return bytes_to_sort_links(graph.link_count(), graph.has_values() ? sizeof(T) : 0) +
-           graph.node_count() * std::size_t{40} + (std::size_t{4} << 20);
+  [[nodiscard]] static std::size_t first_bytes(const DeviceGraph<T>& graph,
+                                               const BlockedShape& shape) {
+    const std::uint64_t windows = (graph.node_count() - 1) / shape.window_size + 1;
+    return bytes_to_find_runs(graph.link_count(), graph.has_values() ? sizeof(T) : 0, windows) +
+           graph.link_count() * 4 + graph.node_count() * std::size_t{40} + (std::size_t{4} << 20);
   }
 
   /// Where little of what the device has is taken it keeps the layout, too, and is not returned:
   /// memory for that, and returning this, would take longer than some steps.
-  [[nodiscard]] static ScratchMemory scratch_for(const DeviceGraph<T>& graph, ScratchMemory& kept) {
-    const std::size_t bytes = first_bytes(graph);
+  [[nodiscard]] static ScratchMemory scratch_for(const DeviceGraph<T>& graph,
+                                                 const BlockedShape& shape, ScratchMemory& kept) {
+    const std::size_t bytes = first_bytes(graph, shape);
     if (!is_little(bytes, graph.most_held()))
       return ScratchMemory(kept.stream(), bytes, graph.most_held());
     kept.reserve(bytes);
@@ -128,7 +131,7 @@ struct Builder {
     DeviceBuffer<NodeId> rows(rows_, scratch_), spare_rows(rows_, scratch_);
     std::uint32_t* const key = keys.data();
     NodeId* const number = rows.data();
-    const std::uint32_t* const counts = by_row_.counts.data();
+    const std::uint32_t* const counts = links_.by_row.counts.data();
     const std::uint32_t* const block_of_row = cut_.block_of_row.data();
     queue_for_each(
         rows_,
@@ -203,7 +206,7 @@ struct Builder {
 
   /// lengths[position] = the runs of the row there, or as many as a list may have.
   void measure_rows(std::uint16_t* lengths) {
-    const std::uint32_t* const counts = by_row_.counts.data();
+    const std::uint32_t* const counts = links_.by_row.counts.data();
     const NodeId* const base_at = base_at_.data();
     queue_for_each(
         rows_,
@@ -250,8 +253,9 @@ struct Builder {
                            .most = rows_};
     const SliceWork work{.step = bytes_of_step, .slice = warp_size * sizeof(T)};
     layout_.combine_tiles = SliceTiles(lists, 8, work, layout_.memory, algorithms_);
-    layout_.combine_tiles.fill(lists, RowRuns{run_slots(), base_at_.data(), by_row_.begin.data()},
-                               0, static_cast<float*>(nullptr), stream_);
+    layout_.combine_tiles.fill(lists,
+                               RowRuns{run_slots(), base_at_.data(), links_.by_row.begin.data()}, 0,
+                               static_cast<float*>(nullptr), stream_);
     const std::uint32_t* const slices = layout_.combine_tiles.group_slices();
     queue_for_each(
         blocks, [=] __device__(std::uint64_t b) { row_blocks[b].first_slice = slices[b]; },
@@ -265,11 +269,11 @@ struct Builder {
   }
 
   [[nodiscard]] RunSlots run_slots() const {
-    return {by_row_.runs.data(), run_order_.slots.data()};
+    return {links_.by_row.runs.data(), run_order_.slots.data()};
   }
 
   void add_long_rows() {
-    LongRows long_rows = list_long_rows(by_row_, cut_, base_at_, run_slots(), layout_.shape,
+    LongRows long_rows = list_long_rows(links_.by_row, cut_, base_at_, run_slots(), layout_.shape,
                                         layout_.row_blocks, layout_.memory, algorithms_);
     layout_.long_rows = std::move(long_rows.rows);
     layout_.giants = std::move(long_rows.giants);
@@ -324,7 +328,6 @@ struct Builder {
   std::uint64_t rows_;
 
   LinkRuns<T> links_{};
-  RunsByRow by_row_;
   RowBlockCut cut_;
   RunOrder run_order_;
   DeviceBuffer<std::uint32_t> row_keys_;  ///< Row block and class of the row at each position.

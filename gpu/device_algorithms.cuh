@@ -10,6 +10,7 @@
 #include <cub/device/device_select.cuh>
 #include <cuda/functional>
 #include <cuda/std/functional>
+#include <cuda/std/iterator>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,15 @@ class DeviceAlgorithms {
   void inclusive_sum(const In* in, Out* out, std::uint64_t count) {
     call([&](void* scratch, std::size_t& bytes) {
       return cub::DeviceScan::InclusiveSum(scratch, bytes, in, out, count, stream_);
+    });
+  }
+  /// Likewise, in place.
+  template <class Iterator>
+  void exclusive_sum_in_place(Iterator elements, std::uint64_t count) {
+    call([&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceScan::ExclusiveScan(
+          scratch, bytes, elements, elements, cuda::std::plus<>{},
+          typename cuda::std::iterator_traits<Iterator>::value_type{}, count, stream_);
     });
   }
   /// In place: out[i] = the least of in[0 .. i].

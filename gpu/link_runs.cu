@@ -1,214 +1,209 @@
-// Links sorted by window and cut into runs.
+// Links sorted by window and cut into runs. A radix sort of all links would move each with its row,
+// 8 bytes read and written, and runs would have to be found and sorted by row after that. Here a
+// block sorts a tile of neighbouring links in shared memory and counts what it has in each window;
+// sums of the counts tell where links and runs go, also by row, for a tile has rows one after the
+// other. A run ends with its tile: what a long row has in a window may be some runs more.
 #include "gpu/link_runs.cuh"
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/permutation_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 
 #include <algorithm>
 #include <string>
 
 #include "gpu/blocked_layout.cuh"
+#include "gpu/launch_bounds.cuh"
 #include "gpu/pagerank.hpp"
-#include "gpu/slices.cuh"
+#include "gpu/row_links.cuh"
+#include "gpu/tile_sort.cuh"
 
 namespace pagerank::gpu {
 namespace {
 
-constexpr unsigned emit_block_size = 256;
-constexpr unsigned emit_links_per_lane = 8;
-constexpr unsigned emit_links_per_warp = emit_links_per_lane * warp_size;
-constexpr unsigned emit_links_per_block = emit_links_per_lane * emit_block_size;
-
-/// Of a warp's share of the links, for each that is the first of its row there, at its number in
-/// the share: where the row stands in the base order, and what a link's number has to be moved by.
-struct EmittedRows {
-  EdgeIndex shift[emit_links_per_warp];
-  NodeId place[emit_links_per_warp];
-  unsigned first[emit_links_per_lane];  ///< A bit a link.
+/// Of a tile in a window; or of all windows before, and in this one all tiles before, links modulo
+/// 2^32.
+struct LinksAndRuns {
+  std::uint32_t links, runs;
+  __host__ __device__ friend LinksAndRuns operator+(LinksAndRuns a, LinksAndRuns b) {
+    return {a.links + b.links, a.runs + b.runs};
+  }
 };
 
-/// Notes the rows of links [begin, end). For a whole warp.
-template <class T>
-__device__ void note_rows(const CsrView<T>& matrix, EdgeIndex begin, EdgeIndex end,
-                          const NodeOrderView& base, const EdgeIndex* base_offsets,
-                          EmittedRows& rows) {
-  const unsigned lane = threadIdx.x % warp_size;
-  if (lane < emit_links_per_lane) rows.first[lane] = 0;
-  __syncwarp();
-  const std::uint64_t bound =
-      upper_bound(matrix.row_offsets, matrix.rows + 1, lane == 0 ? begin : end - 1) - 1;
-  const std::uint64_t last = __shfl_sync(full_warp, bound, 1);
-  for (std::uint64_t row = __shfl_sync(full_warp, bound, 0) + lane; row <= last; row += warp_size) {
-    const EdgeIndex from = matrix.row_offsets[row];
-    if (from == matrix.row_offsets[row + 1]) continue;
-    const auto at = static_cast<unsigned>(max(from, begin) - begin);
-    const NodeId place = base.base(static_cast<NodeId>(row));
-    rows.place[at] = place;
-    rows.shift[at] = base.is_identity() ? 0 : base_offsets[place] - from;
-    atomicOr(&rows.first[at / warp_size], 1U << at % warp_size);
+/// Sorts each tile; counts[tile * windows + window], of windows that it has links in, and its runs.
+__global__ void __launch_bounds__(tile_threads, resident_blocks(tile_threads, 2))
+    sort_tiles(Tiling tiling, SortedLink* sorted, LinksAndRuns* counts,
+               std::uint32_t* runs_of_tile) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  TileMemory& memory = *reinterpret_cast<TileMemory*>(shared);
+  const SortedTile tile(tiling, memory);
+#pragma unroll
+  for (unsigned k = 0; k < links_of_thread; ++k) {
+    if (place(k) < tile.size()) sorted[tile_begin() + place(k)] = tile.link(k);
   }
-  __syncwarp();
-}
-
-/// The keys (and values) of links [first, last), in their places with rows in the base order.
-template <class T>
-__global__ void emit_links(CsrView<T> matrix, EdgeIndex first, EdgeIndex last, NodeOrderView base,
-                           const EdgeIndex* base_offsets, std::uint32_t window_size,
-                           LinkKey link_key, std::uint64_t* keys, T* values) {
-  __shared__ EmittedRows rows_of_warp[emit_block_size / warp_size];
-  const EdgeIndex begin = first + global_thread_index() / warp_size * emit_links_per_warp;
-  if (begin >= last) return;  // the whole warp leaves together
-  const EdgeIndex end = min(begin + emit_links_per_warp, last);
-  const unsigned lane = threadIdx.x % warp_size;
-  NodeId columns[emit_links_per_lane];  // all on their way before the first is stored
-#pragma unroll
-  for (unsigned k = 0; k < emit_links_per_lane; ++k) {
-    const EdgeIndex link = begin + k * warp_size + lane;
-    columns[k] = link < end ? matrix.column_indices[link] : 0;
+  LinksAndRuns* const of_window = counts + std::uint64_t{blockIdx.x} * tiling.windows;
+  const auto count_piece = [&](unsigned end) {  // which ends there
+    const unsigned begin = memory.pieces.begin(end - 1);
+    of_window[window_of_group(memory.groups[begin])] = {
+        end - begin, memory.run_begins.rank(end) - memory.run_begins.rank(begin)};
+  };
+  for (unsigned left = tile.piece_begins(); left != 0; left &= left - 1) {
+    const unsigned at = place(static_cast<unsigned>(__ffs(static_cast<int>(left))) - 1);
+    if (at > 0) count_piece(at);
   }
-#pragma unroll
-  for (NodeId& column : columns) column = base.base(column);
-  EmittedRows& rows = rows_of_warp[threadIdx.x / warp_size];
-  note_rows(matrix, begin, end, base, base_offsets, rows);
-  unsigned row_at = 0;  // of the last one that has begun
-#pragma unroll
-  for (unsigned k = 0; k < emit_links_per_lane; ++k) {
-    const EdgeIndex link = begin + k * warp_size + lane;
-    const unsigned first_here = rows.first[k], first_through_lane = first_here & ((2U << lane) - 1);
-    const auto last_of = [&](unsigned bits) {
-      return bits != 0 ? k * warp_size + 31 - static_cast<unsigned>(__clz(static_cast<int>(bits)))
-                       : row_at;
-    };
-    const unsigned at = last_of(first_through_lane);
-    row_at = last_of(first_here);
-    if (link >= end) break;
-    const EdgeIndex to = link + rows.shift[at];
-    keys[to] = link_key.make(columns[k] / window_size, rows.place[at], columns[k] % window_size);
-    if (values != nullptr) values[to] = matrix.values[link];
+  if (threadIdx.x == 0) {
+    count_piece(tile.size());
+    runs_of_tile[blockIdx.x] = memory.run_begins.rank(tile.size());
   }
 }
 
-/// Arrays of Runs.
+/// Where a tile's links and runs go.
+template <class T>
 struct RunsView {
+  const LinksAndRuns* before;            ///< By tile and window.
+  const std::uint32_t* before_tile;      ///< Runs.
+  const std::uint64_t* links_of_window;  ///< Null: 32 bits tell.
   std::uint32_t* begin;
   NodeId* row;
-  std::uint64_t *of_window, *links_of_window;
   std::uint16_t* local_of_link;
+  std::uint32_t *by_row, *begin_of_row;
+  const T* values;  ///< Null: none.
+  T* sorted_values;
 };
 
-constexpr unsigned runs_block_size = 256;
-constexpr unsigned search_links_per_warp = 1024;
-constexpr unsigned search_links_per_block = search_links_per_warp * runs_block_size / warp_size;
+/// What a block writes a tile from: no more than the 64 KiB of GPUs with the least.
+struct WriterMemory {
+  NodeId columns[links_of_tile];      ///< Before sorting.
+  NodeId rows[links_of_tile];         ///< That have links.
+  TileBits row_begins, first_of_run;  ///< Before sorting. The latter: the first link of each run.
+  TileBits run_begins;                ///< After sorting.
+  TilePieces pieces;                  ///< After sorting.
+};
+static_assert(sizeof(WriterMemory) <= 64 << 10);
 
-/// Calls found(bits, link, key) for each 32 links of a warp's share: bit l is set where the link of
-/// lane l begins a run, its own number and key are a lane's own. A run begins with another row or
-/// window than the link's before, or far enough in a long run: pieces of long runs end at multiples
-/// of half a list's length, so that none is longer than a list, and who looks at a link needs to
-/// know nothing of where its run began. For a whole warp.
-template <class Found>
-__device__ void find_beginnings(const std::uint64_t* keys, std::uint64_t links, LinkKey link_key,
-                                Found found) {
-  constexpr std::uint64_t piece = longest_list / 2;
-  const unsigned lane = threadIdx.x % warp_size;
-  const std::uint64_t first = global_thread_index() / warp_size * search_links_per_warp;
-  const std::uint64_t end = min(first + search_links_per_warp, links);
-#pragma unroll 4
-  for (std::uint64_t at = first; at < end; at += warp_size) {
-    const std::uint64_t i = at + lane;
-    const bool there = i < end;
-    const std::uint64_t key = there ? __ldg(keys + i) : 0;
-    const std::uint64_t run = link_key.run(key);
-    const bool begins =
-        there && (i == 0 || run != link_key.run(__ldg(keys + i - 1)) ||
-                  (i % piece == 0 && i >= piece && run == link_key.run(__ldg(keys + i - piece))));
-    found(__ballot_sync(full_warp, begins), i, key);
+/// All but the rows.
+__device__ void read_tile(const RowLinksView& links, const SortedLink* sorted, unsigned size,
+                          WriterMemory& memory) {
+  const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+  clear_row_begins(memory.row_begins);
+  for (unsigned w = threadIdx.x; w < words_of_tile; w += tile_threads) {
+    memory.first_of_run.words[w] = 0;
+  }
+  __syncthreads();
+  mark_row_begins(links, memory.row_begins);
+  std::uint32_t run_word = 0, piece_word = 0;  // of lane k those of place(k)
+#pragma unroll
+  for (unsigned k = 0; k < links_of_thread; ++k) {
+    const bool there = place(k) < size;
+    const SortedLink link = there ? sorted[tile_begin() + place(k)] : SortedLink{};
+    memory.columns[place(k)] = there ? links.columns[tile_begin() + place(k)] : 0;
+    if (link.begins_run()) memory.first_of_run.set(link.number());
+    const unsigned runs = __ballot_sync(full_warp, link.begins_run()),
+                   pieces = __ballot_sync(full_warp, link.begins_piece());
+    if (lane == k) {
+      run_word = runs;
+      piece_word = pieces;
+    }
+  }
+  if (lane < links_of_thread) {
+    memory.run_begins.words[warp * links_of_thread + lane] = run_word;
+    memory.pieces.words[warp * links_of_thread + lane] = piece_word;
+  }
+  __syncthreads();
+  memory.run_begins.count(run_word);
+  memory.pieces.find_last(piece_word);
+  memory.row_begins.count();
+  memory.first_of_run.count();
+  __syncthreads();
+  memory.run_begins.finish_counting();
+  memory.pieces.finish_finding();
+  memory.row_begins.finish_counting();
+  memory.first_of_run.finish_counting();
+  __syncthreads();
+}
+
+/// Which row each of the tile's is that has links, and of those that begin there their first run,
+/// by row.
+__device__ void write_rows(const RowLinksView& links, std::uint32_t runs_before,
+                           std::uint32_t* begin_of_row, WriterMemory& memory) {
+  for_each_row(links, [&](NodeId row, unsigned at, bool has_links) {
+    begin_of_row[row] = runs_before + memory.first_of_run.rank(at);
+    if (has_links) memory.rows[memory.row_begins.rank(at)] = row;
+  });
+  const NodeId first = links.tile_rows[blockIdx.x];
+  if (threadIdx.x == 0 && links.offsets[first] > tile_begin()) memory.rows[0] = first - 1;
+  __syncthreads();
+}
+
+/// The links, their values and runs of each tile.
+template <class T>
+__global__ void __launch_bounds__(tile_threads, resident_blocks(tile_threads, 3))
+    write_runs(Tiling tiling, const SortedLink* sorted, RunsView<T> runs) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  WriterMemory& memory = *reinterpret_cast<WriterMemory*>(shared);
+  const unsigned size = tile_size(tiling.links);
+  const std::uint32_t before_tile = runs.before_tile[blockIdx.x];
+  read_tile(tiling.links, sorted, size, memory);
+  write_rows(tiling.links, before_tile, runs.begin_of_row, memory);
+  const LinksAndRuns* const before = runs.before + std::uint64_t{blockIdx.x} * tiling.windows;
+#pragma unroll 2
+  for (unsigned k = 0; k < links_of_thread; ++k) {
+    const unsigned at = place(k);
+    if (at >= size) break;
+    const SortedLink link = sorted[tile_begin() + at];
+    const unsigned number = link.number(), piece = memory.pieces.begin(at);
+    const NodeId column = memory.columns[number];
+    const std::uint32_t window = tiling.window_of(column);
+    const LinksAndRuns of_piece = before[window];
+    std::uint64_t to = of_piece.links;
+    if (runs.links_of_window != nullptr)
+      to = first_link(of_piece.links, runs.links_of_window[window]);
+    to += at - piece;
+    runs.local_of_link[to] = static_cast<std::uint16_t>(column - window * tiling.window_size);
+    if (runs.values != nullptr) runs.sorted_values[to] = runs.values[tile_begin() + number];
+    if (!link.begins_run()) continue;
+    const std::uint32_t run =
+        of_piece.runs + (memory.run_begins.rank(at) - memory.run_begins.rank(piece));
+    runs.begin[run] = static_cast<std::uint32_t>(to);
+    runs.row[run] = memory.rows[memory.row_begins.rank_through(number) - 1];
+    runs.by_row[before_tile + memory.first_of_run.rank(number)] = run;
   }
 }
 
-/// of_share[w] = the runs that begin in the share of warp w.
-__global__ void count_runs(const std::uint64_t* keys, std::uint64_t links, LinkKey link_key,
-                           std::uint64_t* of_share) {
-  std::uint64_t count = 0;
-  find_beginnings(keys, links, link_key, [&](unsigned bits, std::uint64_t, std::uint64_t) {
-    count += static_cast<unsigned>(__popc(bits));
-  });
-  const std::uint64_t warp = global_thread_index() / warp_size;
-  if (threadIdx.x % warp_size == 0) of_share[warp] = count;
+constexpr std::uint64_t tiles_of_sum = 128;
+
+/// Adds up the counts of each window, of so many tiles a thread.
+__global__ void add_up_windows(const LinksAndRuns* counts, std::uint64_t tiles,
+                               std::uint32_t windows, unsigned long long* links,
+                               unsigned long long* runs) {
+  const std::uint64_t index = global_thread_index();
+  const std::uint64_t window = index % windows, first = index / windows * tiles_of_sum;
+  unsigned long long link_sum = 0, run_sum = 0;
+  for (std::uint64_t tile = first; tile < min(first + tiles_of_sum, tiles); ++tile) {
+    const LinksAndRuns count = counts[tile * windows + window];
+    link_sum += count.links;
+    run_sum += count.runs;
+  }
+  if (link_sum == 0) return;
+  atomicAdd(links + window, link_sum);
+  atomicAdd(runs + window, run_sum);
 }
 
-/// All of the runs; before[w] = those that begin before warp w's share.
-__global__ void write_runs(const std::uint64_t* keys, std::uint64_t links, LinkKey link_key,
-                           const std::uint64_t* before, RunsView runs) {
-  const unsigned lane = threadIdx.x % warp_size;
-  std::uint64_t next = before[global_thread_index() / warp_size];
-  find_beginnings(keys, links, link_key, [&](unsigned bits, std::uint64_t i, std::uint64_t key) {
-    if (i < links) runs.local_of_link[i] = static_cast<std::uint16_t>(link_key.local(key));
-    if ((bits >> lane & 1) != 0) {
-      const std::uint64_t run = next + static_cast<unsigned>(__popc(bits & ((1U << lane) - 1)));
-      runs.begin[run] = static_cast<std::uint32_t>(i);
-      runs.row[run] = link_key.row(key);
-      // Windows that begin here: this one's, and those without links before it.
-      const std::uint32_t window = link_key.window(key);
-      for (std::uint32_t w = i == 0 ? 0 : link_key.window(keys[i - 1]) + 1; w <= window; ++w) {
-        runs.of_window[w] = run;
-        runs.links_of_window[w] = i;
-      }
-    }
-    next += static_cast<unsigned>(__popc(bits));
-  });
-}
+/// The counts window by window, which tile by tile are written.
+struct WindowByWindow {
+  std::uint64_t tiles, windows;
+  __host__ __device__ std::uint64_t operator()(std::uint64_t i) const {
+    return i % tiles * windows + i / tiles;
+  }
+};
 
 void require_memory(std::size_t bytes, const ScratchMemory& scratch) {
   const std::size_t available = scratch.available();
   if (bytes > available) throw OutOfMemory("the GPU", bytes, available);
 }
 
-template <class T>
-struct SortedLinks {
-  LinkKey link_key;
-  DeviceBuffer<std::uint64_t> keys, spare_keys;
-  DeviceBuffer<T> values;
-};
-
-/// By window: they are brought into the order of rows as they arrive, and the sort is stable.
-template <class T>
-SortedLinks<T> sort_links(const DeviceGraph<T>& graph, const NodeOrder& base,
-                          const BlockedShape& shape, std::uint32_t windows,
-                          DeviceAlgorithms& algorithms) {
-  const EdgeIndex links = graph.link_count();
-  const bool weighted = graph.has_values();
-  const ScratchMemory& scratch = algorithms.scratch();
-  require_memory(bytes_to_sort_links(links, weighted ? sizeof(T) : 0) +
-                     graph.node_count() * 2 * sizeof(EdgeIndex),
-                 scratch);
-  const DeviceBuffer<EdgeIndex> base_offsets =
-      base.row_offsets(graph.row_offsets(), graph.node_count(), algorithms);
-  SortedLinks<T> sorted{.link_key = {shape.local_bits},
-                        .keys = DeviceBuffer<std::uint64_t>(links, scratch),
-                        .spare_keys = DeviceBuffer<std::uint64_t>(links, scratch),
-                        .values = DeviceBuffer<T>(weighted ? links : 0, scratch)};
-  DeviceBuffer<T> spare_values(weighted ? links : 0, scratch);
-  graph.as_links_arrive([&](const CsrView<T>& matrix, EdgeIndex begin, EdgeIndex end) {
-    emit_links<<<blocks_for(end - begin, emit_links_per_block), emit_block_size, 0,
-                 algorithms.stream()>>>(matrix, begin, end, base.view(), base_offsets.data(),
-                                        shape.window_size, sorted.link_key, sorted.keys.data(),
-                                        sorted.values.data());
-    PAGERANK_CUDA_LAUNCHED(emit_links);
-  });
-  if (windows == 1) return sorted;
-  const int begin = static_cast<int>(sorted.link_key.window_shift());
-  const int end = begin + bits_below(windows);
-  cub::DoubleBuffer<std::uint64_t> keys(sorted.keys.data(), sorted.spare_keys.data());
-  if (weighted) {
-    cub::DoubleBuffer<T> values(sorted.values.data(), spare_values.data());
-    algorithms.sort(keys, values, links, begin, end);
-    if (values.Current() != sorted.values.data()) std::swap(sorted.values, spare_values);
-  } else {
-    algorithms.sort(keys, links, begin, end);
-  }
-  if (keys.Current() != sorted.keys.data()) std::swap(sorted.keys, sorted.spare_keys);
-  return sorted;
-}
-
-/// Bytes that follow on the links' sort at most, besides and for each run: in scratch memory, and
-/// where the layout keeps what it is.
+/// Bytes that follow on counting the links at most, besides and for each run: in scratch memory,
+/// and where the layout keeps what it is.
 struct BytesOfRuns {
   std::size_t scratch, scratch_of_run, kept, kept_of_run;
   double segments_of_run;  ///< Of full row blocks.
@@ -227,72 +222,162 @@ void require_memory(const BytesOfRuns& bytes, std::uint64_t runs, const ScratchM
   if (needed > available) throw OutOfMemory("the GPU", needed, available);
 }
 
-/// All of runs.
-void find_runs(const std::uint64_t* keys, const EdgeIndex links, const LinkKey link_key,
-               std::uint32_t windows, const BytesOfRuns& bytes, const ScratchMemory& kept,
-               DeviceAlgorithms& algorithms, Runs& runs) {
+/// See RowLinksView.
+DeviceBuffer<NodeId> find_tile_rows(const EdgeIndex* offsets, std::uint64_t rows,
+                                    std::uint64_t links, DeviceAlgorithms& algorithms) {
+  const std::uint64_t tiles = Tiling::tiles_of(links);
+  DeviceBuffer<NodeId> tile_rows(tiles + 1, algorithms.scratch());
+  NodeId* const first_row = tile_rows.data();
+  queue_for_each(
+      rows + 1,
+      [=] __device__(std::uint64_t row) {
+        const std::uint64_t begin = row == 0 ? 0 : offsets[row - 1] / links_of_tile + 1;
+        const std::uint64_t end = min(offsets[row] / links_of_tile + 1, tiles);
+        for (std::uint64_t tile = begin; tile < end; ++tile) {
+          first_row[tile] = static_cast<NodeId>(row);
+        }
+        if (row == rows) first_row[tiles] = static_cast<NodeId>(rows + 1);
+      },
+      algorithms.stream());
+  return tile_rows;
+}
+
+template <class Memory, class Kernel>
+void allow(Kernel kernel) {
+  PAGERANK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(sizeof(Memory))));
+}
+
+/// The tiles sorted, and what they have for each window, added up.
+struct SortedTiles {
+  DeviceBuffer<SortedLink> links;
+  DeviceBuffer<LinksAndRuns> before;        ///< By tile and window.
+  DeviceBuffer<std::uint32_t> runs_before;  ///< Of each tile.
+};
+
+/// Also runs.of_window, links_of_window and count.
+SortedTiles sort_in_tiles(const Tiling& tiling, Runs& runs, DeviceAlgorithms& algorithms) {
+  const ScratchMemory& scratch = algorithms.scratch();
   cudaStream_t stream = algorithms.stream();
-  const unsigned blocks = blocks_for(links, search_links_per_block);
-  const std::uint64_t shares = std::uint64_t{blocks} * (runs_block_size / warp_size);
-  DeviceBuffer<std::uint64_t> of_share(shares + 1, algorithms.scratch());
-  of_share.set_to_zero(stream);
-  count_runs<<<blocks, runs_block_size, 0, stream>>>(keys, links, link_key, of_share.data());
-  PAGERANK_CUDA_LAUNCHED(count_runs);
-  algorithms.exclusive_sum(of_share.data(), of_share.data(), shares + 1);
-  runs.count = algorithms.fetch(of_share.data() + shares);
+  const std::uint64_t count = tiling.tiles(), windows = tiling.windows;
+  SortedTiles sorted{.links = DeviceBuffer<SortedLink>(tiling.links.links, scratch),
+                     .before = DeviceBuffer<LinksAndRuns>(count * windows, scratch),
+                     .runs_before = DeviceBuffer<std::uint32_t>(count, scratch)};
+  sorted.before.set_to_zero(stream);
+  allow<TileMemory>(sort_tiles);
+  sort_tiles<<<static_cast<unsigned>(count), tile_threads, sizeof(TileMemory), stream>>>(
+      tiling, sorted.links.data(), sorted.before.data(), sorted.runs_before.data());
+  PAGERANK_CUDA_LAUNCHED(sort_tiles);
+  runs.of_window = DeviceBuffer<std::uint64_t>(windows + 1, scratch);
+  runs.links_of_window = DeviceBuffer<std::uint64_t>(windows + 1, scratch);
+  DeviceBuffer<unsigned long long> links_in(windows + 1, scratch), runs_in(windows + 1, scratch);
+  links_in.set_to_zero(stream);
+  runs_in.set_to_zero(stream);
+  constexpr unsigned block_size = 256;
+  add_up_windows<<<blocks_for((count + tiles_of_sum - 1) / tiles_of_sum * windows, block_size),
+                   block_size, 0, stream>>>(sorted.before.data(), count, tiling.windows,
+                                            links_in.data(), runs_in.data());
+  PAGERANK_CUDA_LAUNCHED(add_up_windows);
+  algorithms.exclusive_sum(links_in.data(), runs.links_of_window.data(), windows + 1);
+  algorithms.exclusive_sum(runs_in.data(), runs.of_window.data(), windows + 1);
+  algorithms.exclusive_sum(sorted.runs_before.data(), sorted.runs_before.data(), count);
+  algorithms.exclusive_sum_in_place(
+      thrust::make_permutation_iterator(
+          sorted.before.data(),
+          thrust::make_transform_iterator(thrust::counting_iterator<std::uint64_t>(0),
+                                          WindowByWindow{count, windows})),
+      count * windows);
+  for (const std::uint64_t links :
+       algorithms.fetch(reinterpret_cast<const std::uint64_t*>(links_in.data()), windows)) {
+    if (links > 0xffffffff) {
+      throw KernelRefused("kernel blocked: more than 2^32 - 1 links from neighbouring nodes");
+    }
+  }
+  runs.count = algorithms.fetch(runs.of_window.data() + windows);
   if (runs.count >= 0xffffffff) {
     throw KernelRefused("kernel blocked: " + std::to_string(runs.count) +
                         " runs of links, at most 2^32 - 2 are possible");
   }
-  require_memory(bytes, runs.count, algorithms.scratch(), kept);
-  runs.begin = DeviceBuffer<std::uint32_t>(runs.count + 1, algorithms.scratch());
-  runs.row = DeviceBuffer<NodeId>(runs.count, algorithms.scratch());
-  runs.local_of_link = DeviceBuffer<std::uint16_t>(links, algorithms.scratch());
-  runs.of_window = DeviceBuffer<std::uint64_t>(windows + 1, algorithms.scratch());
-  runs.links_of_window = DeviceBuffer<std::uint64_t>(windows + 1, algorithms.scratch());
-  const RunsView view{runs.begin.data(), runs.row.data(), runs.of_window.data(),
-                      runs.links_of_window.data(), runs.local_of_link.data()};
-  const std::uint64_t count = runs.count;
-  queue_for_each(
-      windows + 1,
-      [=] __device__(std::uint64_t w) {  // as of windows behind all links
-        view.of_window[w] = count;
-        view.links_of_window[w] = links;
-        if (w == windows) view.begin[count] = static_cast<std::uint32_t>(links);
-      },
-      stream);
-  write_runs<<<blocks, runs_block_size, 0, stream>>>(keys, links, link_key, of_share.data(), view);
+  return sorted;
+}
+
+/// All of `found` but what sort_in_tiles() has counted.
+template <class T>
+void write_tiles(const Tiling& tiling, const SortedTiles& sorted, const T* values,
+                 LinkRuns<T>& found, DeviceAlgorithms& algorithms) {
+  const ScratchMemory& scratch = algorithms.scratch();
+  const EdgeIndex links = tiling.links.links;
+  const std::uint64_t rows = tiling.links.rows;
+  Runs& runs = found.runs;
+  runs.begin = DeviceBuffer<std::uint32_t>(runs.count + 1, scratch);
+  runs.row = DeviceBuffer<NodeId>(runs.count, scratch);
+  runs.local_of_link = DeviceBuffer<std::uint16_t>(links, scratch);
+  found.values = DeviceBuffer<T>(values != nullptr ? links : 0, scratch);
+  RunsByRow& by_row = found.by_row;
+  by_row.runs = DeviceBuffer<std::uint32_t>(runs.count, scratch);
+  by_row.begin = DeviceBuffer<std::uint32_t>(rows + 1, scratch);
+  by_row.counts = DeviceBuffer<std::uint32_t>(rows, scratch);
+  allow<WriterMemory>(write_runs<T>);
+  write_runs<T><<<static_cast<unsigned>(tiling.tiles()), tile_threads, sizeof(WriterMemory),
+                  algorithms.stream()>>>(
+      tiling, sorted.links.data(),
+      {.before = sorted.before.data(),
+       .before_tile = sorted.runs_before.data(),
+       .links_of_window = links > 0xffffffff ? runs.links_of_window.data() : nullptr,
+       .begin = runs.begin.data(),
+       .row = runs.row.data(),
+       .local_of_link = runs.local_of_link.data(),
+       .by_row = by_row.runs.data(),
+       .begin_of_row = by_row.begin.data(),
+       .values = values,
+       .sorted_values = found.values.data()});
   PAGERANK_CUDA_LAUNCHED(write_runs);
-  const std::vector<std::uint64_t> window_links =
-      algorithms.fetch(runs.links_of_window.data(), windows + 1);
-  for (std::uint32_t w = 0; w < windows; ++w) {
-    if (window_links[w + 1] - window_links[w] > 0xffffffff) {
-      throw KernelRefused("kernel blocked: more than 2^32 - 1 links from neighbouring nodes");
-    }
-  }
+  std::uint32_t *const begin = by_row.begin.data(), *const of_row = by_row.counts.data();
+  std::uint32_t* const end_of_links = runs.begin.data() + runs.count;
+  queue_for_each(
+      rows,
+      [=] __device__(std::uint64_t row) {
+        of_row[row] = begin[row + 1] - begin[row];
+        if (row == 0) *end_of_links = static_cast<std::uint32_t>(links);
+      },
+      algorithms.stream());
 }
 
 }  // namespace
+
+std::size_t bytes_to_find_runs(std::uint64_t links, std::size_t value_bytes,
+                               std::uint64_t windows) {
+  return links * (sizeof(NodeId) + 2 * sizeof(std::uint16_t) + 2 * value_bytes) +
+         Tiling::tiles_of(links) * windows * sizeof(LinksAndRuns);
+}
 
 template <class T>
 LinkRuns<T> find_link_runs(const DeviceGraph<T>& graph, const NodeOrder& base,
                            const BlockedShape& shape, std::uint32_t windows,
                            const ScratchMemory& kept, DeviceAlgorithms& algorithms) {
   const EdgeIndex links = graph.link_count();
-  SortedLinks<T> sorted = sort_links(graph, base, shape, windows, algorithms);
-  sorted.spare_keys = {};
-  const std::size_t value_bytes = graph.has_values() ? links * sizeof(T) : 0;
-  const BytesOfRuns bytes{
-      .scratch = links * 2 + graph.node_count() * 40,
-      .scratch_of_run =
-          32,  // begin; row and number twice while they are grouped; place, slot, length
-      .kept = (links * 2 + value_bytes) * 5 / 4 + graph.node_count() * 4,
-      .kept_of_run = (2 + sizeof(T)) * 5 / 4,  // the id, the partial sum, and what pads them
-      .segments_of_run = static_cast<double>(windows) / shape.capacity};
+  RowLinks<T> ordered = order_links(graph, base, algorithms);
+  require_memory(
+      links * sizeof(SortedLink) + Tiling::tiles_of(links) * windows * sizeof(LinksAndRuns),
+      algorithms.scratch());
+  const DeviceBuffer<NodeId> tile_rows =
+      find_tile_rows(ordered.offsets, base.linked(), links, algorithms);
+  const Tiling tiling{
+      .links = {base.linked(), links, ordered.offsets, ordered.columns, tile_rows.data()},
+      .window_size = shape.window_size,
+      .windows = windows,
+      .window_factor = static_cast<std::uint32_t>((std::uint64_t{1} << 32) / shape.window_size),
+      .window_bits = std::max(1, bits_below(windows))};
   LinkRuns<T> found;
-  find_runs(sorted.keys.data(), links, sorted.link_key, windows, bytes, kept, algorithms,
-            found.runs);
-  found.values = std::move(sorted.values);
+  const SortedTiles sorted = sort_in_tiles(tiling, found.runs, algorithms);
+  const std::size_t value_bytes = graph.has_values() ? links * sizeof(T) : 0;
+  require_memory({.scratch = links * 2 + value_bytes + graph.node_count() * 40,
+                  .scratch_of_run = 20,  // begin, row, by row; place, slot, length
+                  .kept = (links * 2 + value_bytes) * 5 / 4 + graph.node_count() * 4,
+                  .kept_of_run = (2 + sizeof(T)) * 5 / 4,  // the id, the partial sum, padding
+                  .segments_of_run = static_cast<double>(windows) / shape.capacity},
+                 found.runs.count, algorithms.scratch(), kept);
+  write_tiles(tiling, sorted, ordered.values, found, algorithms);
   return found;
 }
 

@@ -9,7 +9,7 @@ namespace pagerank::gpu {
 struct NodeOrderView {
   const NodeId* node_at;
   const NodeId* place_of;
-  [[nodiscard]] __device__ bool is_identity() const { return node_at == nullptr; }
+  [[nodiscard]] __host__ __device__ bool is_identity() const { return node_at == nullptr; }
   [[nodiscard]] __device__ NodeId node(std::uint64_t place) const {
     return node_at != nullptr ? node_at[place] : static_cast<NodeId>(place);
   }

@@ -1,4 +1,4 @@
-// Runs grouped by row, and rows cut into row blocks.
+// Rows cut into row blocks.
 #include "gpu/row_blocks.cuh"
 
 #include <thrust/iterator/counting_iterator.h>
@@ -8,21 +8,60 @@
 namespace pagerank::gpu {
 namespace {
 
-/// Runs of each giant, by row.
-std::vector<std::uint32_t> runs_of_giants(const RunsByRow& by_row, std::uint32_t most_runs_of_row,
-                                          DeviceAlgorithms& algorithms) {
+struct Giants {
+  DeviceBuffer<NodeId> rows;
+  std::vector<std::uint32_t> runs;  ///< Of each.
+};
+
+Giants find_giants(const RunsByRow& by_row, std::uint32_t most_runs_of_row,
+                   DeviceAlgorithms& algorithms) {
   const std::uint32_t* const counts = by_row.counts.data();
-  DeviceBuffer<NodeId> giants(by_row.runs.size() / most_runs_of_row + 1, algorithms.scratch());
-  const std::uint64_t giant_count =
-      algorithms.select(thrust::counting_iterator<NodeId>(0), giants.data(), by_row.counts.size(),
-                        [=] __device__(NodeId row) { return counts[row] > most_runs_of_row; });
+  Giants giants;
+  giants.rows =
+      DeviceBuffer<NodeId>(by_row.runs.size() / most_runs_of_row + 1, algorithms.scratch());
+  const std::uint64_t giant_count = algorithms.select(
+      thrust::counting_iterator<NodeId>(0), giants.rows.data(), by_row.counts.size(),
+      [=] __device__(NodeId row) { return counts[row] > most_runs_of_row; });
   DeviceBuffer<std::uint32_t> runs(giant_count, algorithms.scratch());
-  const NodeId* const giant = giants.data();
+  const NodeId* const giant = giants.rows.data();
   std::uint32_t* const runs_of_giant = runs.data();
   queue_for_each(
       giant_count, [=] __device__(std::uint64_t g) { runs_of_giant[g] = counts[giant[g]]; },
       algorithms.stream());
-  return algorithms.fetch(runs_of_giant, giant_count);
+  giants.runs = algorithms.fetch(runs_of_giant, giant_count);
+  return giants;
+}
+
+/// Puts the runs of each giant in ascending order: its row blocks take them in shares.
+void sort_runs_of_giants(RunsByRow& by_row, const Giants& giants, DeviceAlgorithms& algorithms) {
+  std::vector<std::uint64_t> before(1, 0);
+  for (const std::uint32_t runs : giants.runs) before.push_back(before.back() + runs);
+  const std::uint64_t count = before.back(), giant_count = giants.runs.size();
+  const ScratchMemory& scratch = algorithms.scratch();
+  const DeviceBuffer<std::uint64_t> begins = algorithms.upload(before, scratch);
+  DeviceBuffer<std::uint64_t> keys(count, scratch), spare_keys(count, scratch);
+  cub::DoubleBuffer<std::uint64_t> sorted(keys.data(), spare_keys.data());
+  const std::uint64_t* const begin = begins.data();
+  const NodeId* const giant = giants.rows.data();
+  const std::uint32_t* const begin_of_row = by_row.begin.data();
+  std::uint32_t* const runs = by_row.runs.data();
+  std::uint64_t* const key = keys.data();
+  queue_for_each(
+      count,
+      [=] __device__(std::uint64_t i) {
+        const std::uint64_t g = upper_bound(begin, giant_count + 1, i) - 1;
+        key[i] = g << 32 | runs[begin_of_row[giant[g]] + (i - begin[g])];
+      },
+      algorithms.stream());
+  algorithms.sort(sorted, count, 0, 32 + bits_below(giant_count));
+  const std::uint64_t* const ascending = sorted.Current();
+  queue_for_each(
+      count,
+      [=] __device__(std::uint64_t i) {
+        const std::uint64_t g = ascending[i] >> 32;
+        runs[begin_of_row[giant[g]] + (i - begin[g])] = static_cast<std::uint32_t>(ascending[i]);
+      },
+      algorithms.stream());
 }
 
 /// before[row] = the runs of ordinary rows before that row, for row <= rows.
@@ -130,41 +169,7 @@ RowBlockCut number_row_blocks(const RunsByRow& by_row, std::uint32_t most,
 
 }  // namespace
 
-RunsByRow group_runs_by_row(const DeviceBuffer<NodeId>& row_of_run, std::uint64_t rows,
-                            DeviceAlgorithms& algorithms) {
-  const ScratchMemory& scratch = algorithms.scratch();
-  const std::uint64_t runs = row_of_run.size();
-  DeviceBuffer<std::uint32_t> numbers(runs, scratch), spare_numbers(runs, scratch);
-  DeviceBuffer<NodeId> run_rows(runs, scratch), spare_rows(runs, scratch);
-  std::uint32_t* const number = numbers.data();
-  NodeId* const row = run_rows.data();
-  const NodeId* const row_of = row_of_run.data();
-  queue_for_each(
-      runs,
-      [=] __device__(std::uint64_t run) {
-        number[run] = static_cast<std::uint32_t>(run);
-        row[run] = row_of[run];
-      },
-      algorithms.stream());
-  cub::DoubleBuffer<NodeId> keys(run_rows.data(), spare_rows.data());
-  cub::DoubleBuffer<std::uint32_t> values(numbers.data(), spare_numbers.data());
-  algorithms.sort(keys, values, runs, 0, bits_below(rows));
-  RunsByRow by_row;
-  by_row.runs = std::move(values.Current() == numbers.data() ? numbers : spare_numbers);
-
-  by_row.begin = DeviceBuffer<std::uint32_t>(rows + 1, scratch);
-  by_row.counts = DeviceBuffer<std::uint32_t>(rows, scratch);
-  std::uint32_t *const begin = by_row.begin.data(), *const counts = by_row.counts.data();
-  const NodeId* const sorted_rows = keys.Current();
-  queue_offsets(
-      runs, rows, begin, [=] __device__(std::uint64_t i) { return sorted_rows[i]; }, algorithms);
-  queue_for_each(
-      rows, [=] __device__(std::uint64_t r) { counts[r] = begin[r + 1] - begin[r]; },
-      algorithms.stream());
-  return by_row;
-}
-
-RowBlockCut cut_row_blocks(const RunsByRow& by_row, const BlockedShape& shape,
+RowBlockCut cut_row_blocks(RunsByRow& by_row, const BlockedShape& shape,
                            std::uint32_t multiprocessors, DeviceAlgorithms& algorithms) {
   const std::uint64_t rows = by_row.counts.size();
   const std::uint32_t most = shape.most_runs_of_row();
@@ -179,10 +184,13 @@ RowBlockCut cut_row_blocks(const RunsByRow& by_row, const BlockedShape& shape,
     giants = giants || window.giants > 0;
   }
   // (Mostly there are none, and looking for them is another trip to the device.)
-  const std::vector<std::uint32_t> giant_runs =
-      giants ? runs_of_giants(by_row, most, algorithms) : std::vector<std::uint32_t>{};
+  Giants found;
+  if (giants) {
+    found = find_giants(by_row, most, algorithms);
+    sort_runs_of_giants(by_row, found, algorithms);
+  }
   const DeviceBuffer<std::uint32_t> quotas = algorithms.upload(
-      row_block_quotas(shape, windows, giant_runs, multiprocessors), algorithms.scratch());
+      row_block_quotas(shape, windows, found.runs, multiprocessors), algorithms.scratch());
   DeviceBuffer<std::uint32_t>& begun = weights;  // the weights have served
   count_beginnings(by_row, shape, weight_before.data(), quotas.data(), begun.data(),
                    algorithms.stream());

@@ -2,15 +2,9 @@
 
 #include "gpu/blocked_shape.hpp"
 #include "gpu/device_algorithms.cuh"
+#include "gpu/link_runs.cuh"
 
 namespace pagerank::gpu {
-
-/// The runs of each row; rows in the base order.
-struct RunsByRow {
-  DeviceBuffer<std::uint32_t> runs;    ///< Rows ascending, a row's runs by window.
-  DeviceBuffer<std::uint32_t> begin;   ///< Each row's first in `runs`; rows + 1.
-  DeviceBuffer<std::uint32_t> counts;  ///< Runs of each row.
-};
 
 /// Which row block each row is in, rows in the base order. A giant, a row with more runs than
 /// BlockedShape::most_runs_of_row(), has blocks of its own: as many as it needs of
@@ -20,13 +14,10 @@ struct RowBlockCut {
   DeviceBuffer<std::uint32_t> block_of_row;  ///< Of a giant: the first of its blocks.
 };
 
-/// `row_of_run` has the row of each run, runs by window. Queued.
-[[nodiscard]] RunsByRow group_runs_by_row(const DeviceBuffer<NodeId>& row_of_run,
-                                          std::uint64_t rows, DeviceAlgorithms& algorithms);
-
 /// Cuts the rows into row blocks, each within a window, so that as many as run at once on so many
-/// multiprocessors are done together (see row_block_quotas()).
-[[nodiscard]] RowBlockCut cut_row_blocks(const RunsByRow& by_row, const BlockedShape& shape,
+/// multiprocessors are done together (see row_block_quotas()). Puts the runs of giants in ascending
+/// order.
+[[nodiscard]] RowBlockCut cut_row_blocks(RunsByRow& by_row, const BlockedShape& shape,
                                          std::uint32_t multiprocessors,
                                          DeviceAlgorithms& algorithms);
 

@@ -1,6 +1,8 @@
 // Segments, and the runs of each in the order of their length.
 #include "gpu/run_order.cuh"
 
+#include "gpu/warp_reduce.cuh"
+
 namespace pagerank::gpu {
 namespace {
 
@@ -25,15 +27,6 @@ __global__ void bound_segments(std::uint64_t blocks, std::uint32_t windows,
     }
   }
   bounds[index] = static_cast<std::uint32_t>(bound);
-}
-
-/// The values of this lane and those before it, added up.
-__device__ std::uint32_t sum_through_lane(std::uint32_t value, unsigned lane) {
-  for (unsigned offset = 1; offset < warp_size; offset *= 2) {
-    const std::uint32_t other = __shfl_up_sync(full_warp, value, offset);
-    if (lane >= offset) value += other;
-  }
-  return value;
 }
 
 /// Segments of one row block from their bounds; a warp a row block.

@@ -15,7 +15,8 @@ __device__ inline double warp_sum(double value) {
   return value;
 }
 
-/// The bits set in any of the 32 lanes of a full warp, and their largest number, in all lanes.
+/// The bits set in any of the 32 lanes of a full warp, their largest number, and their sum, in all
+/// lanes.
 __device__ inline unsigned warp_or(unsigned value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_or_sync(full_warp, value);
@@ -33,6 +34,24 @@ __device__ inline unsigned warp_max(unsigned value) {
   }
   return value;
 #endif
+}
+
+__device__ inline unsigned warp_sum_of(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(full_warp, value);
+#else
+  for (int lanes = 1; lanes < 32; lanes *= 2) value += __shfl_xor_sync(full_warp, value, lanes);
+  return value;
+#endif
+}
+
+/// The values of this lane and those before it, added up. For a whole warp.
+__device__ inline unsigned sum_through_lane(unsigned value, unsigned lane) {
+  for (unsigned offset = 1; offset < warp_size; offset *= 2) {
+    const unsigned other = __shfl_up_sync(full_warp, value, offset);
+    if (lane >= offset) value += other;
+  }
+  return value;
 }
 
 /// The sum over all threads of a block of `block_size` threads (a multiple of 32, at most 1024), in

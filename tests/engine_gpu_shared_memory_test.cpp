@@ -56,5 +56,28 @@ TEST_CASE("a GPU with less shared memory goes over to the other kernel in the mi
   }
 }
 
+TEST_CASE("graphs of many windows, and a row in many pieces, are laid out right") {
+  if (tested_engines() != "gpu") return;
+  // Of 4096 nodes: more windows than a tile is sorted by at once, and a row of links out of all.
+  const SharedMemoryLimit limit(20 << 10);
+  for (GraphRecipe graph :
+       {GraphRecipe{.kind = GraphKind::uniform, .nodes = 5U << 19, .links = 5U << 20},
+        GraphRecipe{.kind = GraphKind::hub, .nodes = 1U << 20}}) {
+    CAPTURE(graph.nodes);
+    for (const bool weighted : {false, true}) {
+      CAPTURE(weighted);
+      graph.weighted = weighted;
+      const TransitionMatrix matrix = make_transition_matrix(generate_graph(graph));
+      const SolveOptions options{.tolerance = 1e-10};
+      const Solution of_cpu = CpuEngine(matrix, {}).solve({}, options);
+      gpu::Engine engine(matrix, {.kernel = "blocked", .precision = Precision::mixed});
+      const Solution solution = engine.solve({}, options);
+      CHECK(solution.converged);
+      CHECK(l1_distance(solution.scores, of_cpu.scores) <=
+            solution.error_bound + of_cpu.error_bound);
+    }
+  }
+}
+
 TEST_SUITE_END();
 }  // namespace pagerank::tests
