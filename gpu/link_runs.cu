@@ -5,6 +5,7 @@
 // other. A run ends with its tile: what a long row has in a window may be some runs more.
 #include "gpu/link_runs.cuh"
 
+#include <cuda_pipeline.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/permutation_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -81,10 +82,24 @@ struct WriterMemory {
 };
 static_assert(sizeof(WriterMemory) <= 64 << 10);
 
+/// The tile's columns to shared memory; without waiting.
+__device__ void fetch_columns(const RowLinksView& links, unsigned size, NodeId* columns) {
+  constexpr unsigned at_once = 4;  // a tile begins at a multiple of 16 bytes
+  static_assert(links_of_tile % at_once == 0);
+  const NodeId* const of_tile = links.columns + tile_begin();
+  const unsigned whole = size / at_once * at_once;
+  for (unsigned i = threadIdx.x * at_once; i < whole; i += tile_threads * at_once) {
+    __pipeline_memcpy_async(columns + i, of_tile + i, at_once * sizeof(NodeId));
+  }
+  if (threadIdx.x < size - whole) columns[whole + threadIdx.x] = of_tile[whole + threadIdx.x];
+  __pipeline_commit();
+}
+
 /// All but the rows.
 __device__ void read_tile(const RowLinksView& links, const SortedLink* sorted, unsigned size,
                           WriterMemory& memory) {
   const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+  fetch_columns(links, size, memory.columns);
   clear_row_begins(memory.row_begins);
   for (unsigned w = threadIdx.x; w < words_of_tile; w += tile_threads) {
     memory.first_of_run.words[w] = 0;
@@ -96,7 +111,6 @@ __device__ void read_tile(const RowLinksView& links, const SortedLink* sorted, u
   for (unsigned k = 0; k < links_of_thread; ++k) {
     const bool there = place(k) < size;
     const SortedLink link = there ? sorted[tile_begin() + place(k)] : SortedLink{};
-    memory.columns[place(k)] = there ? links.columns[tile_begin() + place(k)] : 0;
     if (link.begins_run()) memory.first_of_run.set(link.number());
     const unsigned runs = __ballot_sync(full_warp, link.begins_run()),
                    pieces = __ballot_sync(full_warp, link.begins_piece());
@@ -119,6 +133,7 @@ __device__ void read_tile(const RowLinksView& links, const SortedLink* sorted, u
   memory.pieces.finish_finding();
   memory.row_begins.finish_counting();
   memory.first_of_run.finish_counting();
+  __pipeline_wait_prior(0);
   __syncthreads();
 }
 

@@ -52,8 +52,9 @@ class SortedTile {
  private:
   /// By equal parts of the windows' bits, the lowest first.
   __device__ void sort() {
+    load_columns();  // on their way while the rows are looked for
     find_rows();
-    load();
+    make_groups();
     const int digits = (tiling_.window_bits + most_digit_bits - 1) / most_digit_bits;
     const int digit_bits = (tiling_.window_bits + digits - 1) / digits;
     sort_by<true>(tile_number_bits, 1U << digit_bits);
@@ -73,11 +74,15 @@ class SortedTile {
     __syncthreads();
   }
 
-  __device__ void load() {
+  __device__ void load_columns() {
 #pragma unroll
     for (unsigned k = 0; k < links_of_thread; ++k) {
       groups_[k] = place(k) < size_ ? tiling_.links.columns[tile_begin() + place(k)] : 0;
     }
+  }
+
+  /// Of the columns in their place.
+  __device__ void make_groups() {
 #pragma unroll
     for (unsigned k = 0; k < links_of_thread; ++k) {
       const std::uint32_t window = tiling_.window_of(groups_[k]);
