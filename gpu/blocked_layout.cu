@@ -9,6 +9,7 @@
 
 #include "gpu/device.cuh"
 #include "gpu/link_runs.cuh"
+#include "gpu/link_tile.cuh"
 #include "gpu/long_rows.cuh"
 #include "gpu/node_order.cuh"
 #include "gpu/pagerank.hpp"
@@ -70,14 +71,45 @@ __host__ __device__ std::uint32_t row_class(std::uint32_t runs) {
   return runs > longest_list ? 0 : class_short + longest_list - runs;
 }
 
+/// What a layout is prepared in.
+struct Scratch {
+  ScratchMemory memory;
+  bool in_pieces = false;
+};
+
+/// Where little of what the device has is taken the layout's memory has the scratch memory, too,
+/// and keeps it: memory for the layout, and returning this, would take longer than some steps.
+/// Where a large part is taken, scratch memory comes array by array, so that those that have served
+/// make room.
+template <class T>
+Scratch scratch_for(const DeviceGraph<T>& graph, const BlockedLayout<T>& layout) {
+  const std::uint64_t links = graph.link_count();
+  const std::uint64_t windows = (graph.node_count() - 1) / layout.shape.window_size + 1;
+  // To sort the links in, with runs of three links each.
+  const std::size_t bytes = bytes_to_find_runs(links, graph.has_values() ? sizeof(T) : 0, windows) +
+                            links * 4 + graph.node_count() * std::size_t{40} +
+                            (std::size_t{4} << 20);
+  if (is_little(bytes, graph.most_held())) {
+    ScratchMemory kept = layout.memory;
+    kept.reserve(bytes);
+    return {kept};
+  }
+  ScratchMemory memory(layout.memory.stream(), 0, graph.most_held());
+  const bool in_pieces = bytes > memory.available() / 2;
+  if (!in_pieces) memory.reserve(bytes);
+  return {memory, in_pieces};
+}
+
 /// The steps of the preparation and what they hand on. (All public: nvcc wants it of who has device
 /// lambdas.)
 template <class T>
 struct Builder {
-  Builder(BlockedLayout<T>& layout, const DeviceGraph<T>& graph, cudaStream_t stream)
+  Builder(BlockedLayout<T>& layout, const DeviceGraph<T>& graph, const Scratch& scratch,
+          cudaStream_t stream)
       : layout_(layout),
         graph_(graph),
-        scratch_(scratch_for(graph, layout.shape, layout.memory)),
+        in_pieces_(scratch.in_pieces),
+        scratch_(scratch.memory),
         algorithms_(scratch_),
         stream_(stream),
         base_(graph, layout.shape.window_size, algorithms_),
@@ -87,7 +119,8 @@ struct Builder {
     const BlockedShape& shape = layout_.shape;
     layout_.rows = rows_;
     layout_.windows = static_cast<std::uint32_t>((base_.sources() - 1) / shape.window_size + 1);
-    links_ = find_link_runs(graph_, base_, shape, layout_.windows, layout_.memory, algorithms_);
+    links_ = find_link_runs(graph_, base_, shape, layout_.windows, algorithms_);
+    if (in_pieces_) scratch_.give_back();  // the layout needs it
     layout_.runs = links_.runs.count;
     const std::uint32_t multiprocessors = count_multiprocessors();
     layout_.gather_blocks = multiprocessors;
@@ -104,25 +137,6 @@ struct Builder {
     add_long_rows();
     share_windows();
     PAGERANK_CUDA(cudaStreamSynchronize(stream_));
-  }
-
-  /// What the links take while they are sorted, which all that follows fits into, nearly.
-  [[nodiscard]] static std::size_t first_bytes(const DeviceGraph<T>& graph,
-                                               const BlockedShape& shape) {
-    const std::uint64_t windows = (graph.node_count() - 1) / shape.window_size + 1;
-    return bytes_to_find_runs(graph.link_count(), graph.has_values() ? sizeof(T) : 0, windows) +
-           graph.link_count() * 4 + graph.node_count() * std::size_t{40} + (std::size_t{4} << 20);
-  }
-
-  /// Where little of what the device has is taken it keeps the layout, too, and is not returned:
-  /// memory for that, and returning this, would take longer than some steps.
-  [[nodiscard]] static ScratchMemory scratch_for(const DeviceGraph<T>& graph,
-                                                 const BlockedShape& shape, ScratchMemory& kept) {
-    const std::size_t bytes = first_bytes(graph, shape);
-    if (!is_little(bytes, graph.most_held()))
-      return ScratchMemory(kept.stream(), bytes, graph.most_held());
-    kept.reserve(bytes);
-    return kept;
   }
 
   /// base_at_, position_of_base_, layout.order, row_keys_.
@@ -321,6 +335,7 @@ struct Builder {
 
   BlockedLayout<T>& layout_;
   const DeviceGraph<T>& graph_;
+  bool in_pieces_;  ///< Scratch memory.
   ScratchMemory scratch_;
   DeviceAlgorithms algorithms_;
   cudaStream_t stream_;
@@ -342,11 +357,11 @@ BlockedLayout<T>::BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream
       nodes(graph.node_count()),
       shape(blocked_shape(sizeof(T), device_traits().shared_memory)) {
   const std::uint64_t most_windows = (nodes - 1) / shape.window_size + 1;
-  if (bits_below(most_windows) > static_cast<int>(32 - shape.local_bits)) {
+  if (bits_below(most_windows) > static_cast<int>(32 - tile_number_bits)) {
     throw KernelRefused("kernel blocked: " + std::to_string(nodes) + " nodes are too many");
   }
   if (graph.link_count() == 0) throw KernelRefused("kernel blocked: a graph without links");
-  Builder<T>(*this, graph, stream).build();
+  Builder<T>(*this, graph, scratch_for(graph, *this), stream).build();
 }
 
 template struct BlockedLayout<float>;

@@ -20,7 +20,6 @@ namespace pagerank::gpu {
 /// - A segment is the runs of one row block in one window: neighbours among the window's runs.
 struct BlockedShape {
   std::uint32_t window_size;  ///< Ids are below it; window_size itself stands for 0.
-  std::uint32_t local_bits;   ///< That hold an id.
   std::uint32_t capacity;     ///< Partial sums of a row block, with the one that is 0.
   std::uint32_t threads;      ///< Of a block of the second pass.
   std::uint32_t resident;     ///< Such blocks that a multiprocessor holds.
@@ -59,7 +58,6 @@ inline constexpr unsigned combine_threads = 512, combine_blocks = 2;
     return static_cast<std::uint32_t>(std::min(bytes / whole * whole, most) / value_bytes);
   };
   return {.window_size = values(memory.most_of_block - zero, most_window),
-          .local_bits = value_bytes == sizeof(double) ? 15U : 16U,
           .capacity = values(of_row_block, most_window / combine_blocks),
           .threads = combine_threads,
           .resident = static_cast<std::uint32_t>(resident)};

@@ -36,12 +36,6 @@ class DeviceAlgorithms {
                                             count, stream_);
     });
   }
-  template <class In, class Out>
-  void inclusive_sum(const In* in, Out* out, std::uint64_t count) {
-    call([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceScan::InclusiveSum(scratch, bytes, in, out, count, stream_);
-    });
-  }
   /// Likewise, in place.
   template <class Iterator>
   void exclusive_sum_in_place(Iterator elements, std::uint64_t count) {
@@ -49,6 +43,13 @@ class DeviceAlgorithms {
       return cub::DeviceScan::ExclusiveScan(
           scratch, bytes, elements, elements, cuda::std::plus<>{},
           typename cuda::std::iterator_traits<Iterator>::value_type{}, count, stream_);
+    });
+  }
+  /// out[i] = in[0] + .. + in[i], for i < count.
+  template <class In, class Out>
+  void inclusive_sum(const In* in, Out* out, std::uint64_t count) {
+    call([&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceScan::InclusiveSum(scratch, bytes, in, out, count, stream_);
     });
   }
   /// In place: out[i] = the least of in[0 .. i].

@@ -141,10 +141,11 @@ class Engine::Impl {
       Look found = look_at(graph);
       graph.keep_sample(std::move(found.sample));
       KernelPlan<T> kernels = plan_kernels<T>(found.choice, fits, options.expected.solves);
-      // What may turn out not to be wanted is held as long as the engine lives.
+      // What may turn out not to be wanted is held as long as the engine lives: some three times
+      // what it takes at least.
       if (kernels.later.early) {
         kernels.later.early =
-            is_little(bytes_with(find_spmv_kernel(later_kernel)) - held, most_held);
+            is_little(3 * (bytes_with(find_spmv_kernel(later_kernel)) - held), most_held);
       }
       return kernels;
     };

@@ -5,7 +5,6 @@
 // other. A run ends with its tile: what a long row has in a window may be some runs more.
 #include "gpu/link_runs.cuh"
 
-#include <cuda_pipeline.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/permutation_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -74,38 +73,28 @@ struct RunsView {
 
 /// What a block writes a tile from: no more than the 64 KiB of GPUs with the least.
 struct WriterMemory {
-  NodeId columns[links_of_tile];      ///< Before sorting.
-  NodeId rows[links_of_tile];         ///< That have links.
-  TileBits row_begins, first_of_run;  ///< Before sorting. The latter: the first link of each run.
-  TileBits run_begins;                ///< After sorting.
-  TilePieces pieces;                  ///< After sorting.
+  NodeId columns[links_of_tile];        ///< Before sorting.
+  std::uint32_t by_row[links_of_tile];  ///< The tile's runs.
+  TileBits row_begins, first_of_run;    ///< Before sorting. The latter: the first link of each run.
+  TileBits run_begins;                  ///< After sorting.
+  TilePieces pieces;                    ///< After sorting.
 };
 static_assert(sizeof(WriterMemory) <= 64 << 10);
 
-/// The tile's columns to shared memory; without waiting.
-__device__ void fetch_columns(const RowLinksView& links, unsigned size, NodeId* columns) {
-  constexpr unsigned at_once = 4;  // a tile begins at a multiple of 16 bytes
-  static_assert(links_of_tile % at_once == 0);
-  const NodeId* const of_tile = links.columns + tile_begin();
-  const unsigned whole = size / at_once * at_once;
-  for (unsigned i = threadIdx.x * at_once; i < whole; i += tile_threads * at_once) {
-    __pipeline_memcpy_async(columns + i, of_tile + i, at_once * sizeof(NodeId));
-  }
-  if (threadIdx.x < size - whole) columns[whole + threadIdx.x] = of_tile[whole + threadIdx.x];
-  __pipeline_commit();
-}
-
-/// All but the rows.
+/// All but the runs by row.
 __device__ void read_tile(const RowLinksView& links, const SortedLink* sorted, unsigned size,
                           WriterMemory& memory) {
   const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
-  fetch_columns(links, size, memory.columns);
+#pragma unroll
+  for (unsigned k = 0; k < links_of_thread; ++k) {
+    if (place(k) < size) memory.columns[place(k)] = links.columns[tile_begin() + place(k)];
+  }
   clear_row_begins(memory.row_begins);
   for (unsigned w = threadIdx.x; w < words_of_tile; w += tile_threads) {
     memory.first_of_run.words[w] = 0;
   }
   __syncthreads();
-  mark_row_begins(links, memory.row_begins);
+  mark_row_begins(links.rows, memory.row_begins);
   std::uint32_t run_word = 0, piece_word = 0;  // of lane k those of place(k)
 #pragma unroll
   for (unsigned k = 0; k < links_of_thread; ++k) {
@@ -133,20 +122,6 @@ __device__ void read_tile(const RowLinksView& links, const SortedLink* sorted, u
   memory.pieces.finish_finding();
   memory.row_begins.finish_counting();
   memory.first_of_run.finish_counting();
-  __pipeline_wait_prior(0);
-  __syncthreads();
-}
-
-/// Which row each of the tile's is that has links, and of those that begin there their first run,
-/// by row.
-__device__ void write_rows(const RowLinksView& links, std::uint32_t runs_before,
-                           std::uint32_t* begin_of_row, WriterMemory& memory) {
-  for_each_row(links, [&](NodeId row, unsigned at, bool has_links) {
-    begin_of_row[row] = runs_before + memory.first_of_run.rank(at);
-    if (has_links) memory.rows[memory.row_begins.rank(at)] = row;
-  });
-  const NodeId first = links.tile_rows[blockIdx.x];
-  if (threadIdx.x == 0 && links.offsets[first] > tile_begin()) memory.rows[0] = first - 1;
   __syncthreads();
 }
 
@@ -159,7 +134,11 @@ __global__ void __launch_bounds__(tile_threads, resident_blocks(tile_threads, 3)
   const unsigned size = tile_size(tiling.links);
   const std::uint32_t before_tile = runs.before_tile[blockIdx.x];
   read_tile(tiling.links, sorted, size, memory);
-  write_rows(tiling.links, before_tile, runs.begin_of_row, memory);
+  const NonemptyRowsView& rows = tiling.links.rows;
+  for_each_row(rows, [&](const NodeId* row, unsigned at) {
+    runs.begin_of_row[*row] = before_tile + memory.first_of_run.rank(at);
+  });
+  const NodeId* const rows_of_tile = rows.rows + rows.first_in(blockIdx.x);
   const LinksAndRuns* const before = runs.before + std::uint64_t{blockIdx.x} * tiling.windows;
 #pragma unroll 2
   for (unsigned k = 0; k < links_of_thread; ++k) {
@@ -180,8 +159,13 @@ __global__ void __launch_bounds__(tile_threads, resident_blocks(tile_threads, 3)
     const std::uint32_t run =
         of_piece.runs + (memory.run_begins.rank(at) - memory.run_begins.rank(piece));
     runs.begin[run] = static_cast<std::uint32_t>(to);
-    runs.row[run] = memory.rows[memory.row_begins.rank_through(number) - 1];
-    runs.by_row[before_tile + memory.first_of_run.rank(number)] = run;
+    runs.row[run] = rows_of_tile[memory.row_begins.rank_through(number) - 1];
+    memory.by_row[memory.first_of_run.rank(number)] = run;
+  }
+  __syncthreads();
+  const unsigned runs_of_tile = memory.first_of_run.rank(links_of_tile);
+  for (unsigned i = threadIdx.x; i < runs_of_tile; i += tile_threads) {
+    runs.by_row[before_tile + i] = memory.by_row[i];
   }
 }
 
@@ -212,49 +196,10 @@ struct WindowByWindow {
   }
 };
 
-void require_memory(std::size_t bytes, const ScratchMemory& scratch) {
-  const std::size_t available = scratch.available();
+/// Of which `freed` will have been given back by then.
+void require_memory(std::size_t bytes, const ScratchMemory& scratch, std::size_t freed = 0) {
+  const std::size_t available = scratch.available() + freed;
   if (bytes > available) throw OutOfMemory("the GPU", bytes, available);
-}
-
-/// Bytes that follow on counting the links at most, besides and for each run: in scratch memory,
-/// and where the layout keeps what it is.
-struct BytesOfRuns {
-  std::size_t scratch, scratch_of_run, kept, kept_of_run;
-  double segments_of_run;  ///< Of full row blocks.
-};
-
-/// What is kept cannot have what scratch memory has to spare.
-void require_memory(const BytesOfRuns& bytes, std::uint64_t runs, const ScratchMemory& scratch,
-                    const ScratchMemory& kept) {
-  const std::size_t available = kept.available();
-  const std::size_t spare = scratch.available() - std::min(scratch.available(), available);
-  const auto segments = static_cast<std::size_t>(static_cast<double>(runs) * bytes.segments_of_run);
-  const std::size_t of_scratch =
-      bytes.scratch + runs * bytes.scratch_of_run + segments * sizeof(std::uint32_t);
-  const std::size_t needed = bytes.kept + runs * bytes.kept_of_run + segments * sizeof(Segment) +
-                             of_scratch - std::min(of_scratch, spare);
-  if (needed > available) throw OutOfMemory("the GPU", needed, available);
-}
-
-/// See RowLinksView.
-DeviceBuffer<NodeId> find_tile_rows(const EdgeIndex* offsets, std::uint64_t rows,
-                                    std::uint64_t links, DeviceAlgorithms& algorithms) {
-  const std::uint64_t tiles = Tiling::tiles_of(links);
-  DeviceBuffer<NodeId> tile_rows(tiles + 1, algorithms.scratch());
-  NodeId* const first_row = tile_rows.data();
-  queue_for_each(
-      rows + 1,
-      [=] __device__(std::uint64_t row) {
-        const std::uint64_t begin = row == 0 ? 0 : offsets[row - 1] / links_of_tile + 1;
-        const std::uint64_t end = min(offsets[row] / links_of_tile + 1, tiles);
-        for (std::uint64_t tile = begin; tile < end; ++tile) {
-          first_row[tile] = static_cast<NodeId>(row);
-        }
-        if (row == rows) first_row[tiles] = static_cast<NodeId>(rows + 1);
-      },
-      algorithms.stream());
-  return tile_rows;
 }
 
 template <class Memory, class Kernel>
@@ -268,6 +213,10 @@ struct SortedTiles {
   DeviceBuffer<SortedLink> links;
   DeviceBuffer<LinksAndRuns> before;        ///< By tile and window.
   DeviceBuffer<std::uint32_t> runs_before;  ///< Of each tile.
+
+  [[nodiscard]] static std::size_t bytes(EdgeIndex links, std::uint64_t windows) {
+    return links * sizeof(SortedLink) + Tiling::tiles_of(links) * windows * sizeof(LinksAndRuns);
+  }
 };
 
 /// Also runs.of_window, links_of_window and count.
@@ -302,11 +251,9 @@ SortedTiles sort_in_tiles(const Tiling& tiling, Runs& runs, DeviceAlgorithms& al
           thrust::make_transform_iterator(thrust::counting_iterator<std::uint64_t>(0),
                                           WindowByWindow{count, windows})),
       count * windows);
-  for (const std::uint64_t links :
-       algorithms.fetch(reinterpret_cast<const std::uint64_t*>(links_in.data()), windows)) {
-    if (links > 0xffffffff) {
-      throw KernelRefused("kernel blocked: more than 2^32 - 1 links from neighbouring nodes");
-    }
+  if (tiling.links.links > 0xffffffff &&
+      algorithms.greatest(links_in.data(), windows) > 0xffffffff) {
+    throw KernelRefused("kernel blocked: more than 2^32 - 1 links from neighbouring nodes");
   }
   runs.count = algorithms.fetch(runs.of_window.data() + windows);
   if (runs.count >= 0xffffffff) {
@@ -318,19 +265,18 @@ SortedTiles sort_in_tiles(const Tiling& tiling, Runs& runs, DeviceAlgorithms& al
 
 /// All of `found` but what sort_in_tiles() has counted.
 template <class T>
-void write_tiles(const Tiling& tiling, const SortedTiles& sorted, const T* values,
-                 LinkRuns<T>& found, DeviceAlgorithms& algorithms) {
+void write_tiles(const Tiling& tiling, std::uint64_t rows, const SortedTiles& sorted,
+                 const RowLinks<T>& ordered, LinkRuns<T>& found, DeviceAlgorithms& algorithms) {
   const ScratchMemory& scratch = algorithms.scratch();
   const EdgeIndex links = tiling.links.links;
-  const std::uint64_t rows = tiling.links.rows;
   Runs& runs = found.runs;
   runs.begin = DeviceBuffer<std::uint32_t>(runs.count + 1, scratch);
   runs.row = DeviceBuffer<NodeId>(runs.count, scratch);
   runs.local_of_link = DeviceBuffer<std::uint16_t>(links, scratch);
-  found.values = DeviceBuffer<T>(values != nullptr ? links : 0, scratch);
+  found.values = DeviceBuffer<T>(ordered.values != nullptr ? links : 0, scratch);
   RunsByRow& by_row = found.by_row;
   by_row.runs = DeviceBuffer<std::uint32_t>(runs.count, scratch);
-  by_row.begin = DeviceBuffer<std::uint32_t>(rows + 1, scratch);
+  by_row.begin = DeviceBuffer<std::uint32_t>(rows, scratch);
   by_row.counts = DeviceBuffer<std::uint32_t>(rows, scratch);
   allow<WriterMemory>(write_runs<T>);
   write_runs<T><<<static_cast<unsigned>(tiling.tiles()), tile_threads, sizeof(WriterMemory),
@@ -344,63 +290,74 @@ void write_tiles(const Tiling& tiling, const SortedTiles& sorted, const T* value
        .local_of_link = runs.local_of_link.data(),
        .by_row = by_row.runs.data(),
        .begin_of_row = by_row.begin.data(),
-       .values = values,
+       .values = ordered.values,
        .sorted_values = found.values.data()});
   PAGERANK_CUDA_LAUNCHED(write_runs);
+  by_row.counts.set_to_zero(algorithms.stream());
+  const std::uint64_t nonempty = ordered.rows.count;
+  const auto all_runs = static_cast<std::uint32_t>(runs.count);
+  const NodeId* const row_at = ordered.rows.rows.data();
   std::uint32_t *const begin = by_row.begin.data(), *const of_row = by_row.counts.data();
-  std::uint32_t* const end_of_links = runs.begin.data() + runs.count;
+  std::uint32_t* const begin_of_run = runs.begin.data();
   queue_for_each(
-      rows,
-      [=] __device__(std::uint64_t row) {
-        of_row[row] = begin[row + 1] - begin[row];
-        if (row == 0) *end_of_links = static_cast<std::uint32_t>(links);
+      nonempty,
+      [=] __device__(std::uint64_t i) {
+        const NodeId row = row_at[i];
+        of_row[row] = (i + 1 < nonempty ? begin[row_at[i + 1]] : all_runs) - begin[row];
+        if (i == 0) begin_of_run[all_runs] = static_cast<std::uint32_t>(links);
       },
       algorithms.stream());
+}
+
+/// For writing the runs; and for the rest of the preparation, when what they are written from, so
+/// many bytes, is gone. Nearly, and what slices are padded with guessed.
+template <class T>
+void require_memory_for_runs(const DeviceGraph<T>& graph, std::uint64_t runs,
+                             std::uint64_t segments, std::size_t written_from,
+                             const ScratchMemory& scratch) {
+  const std::size_t nodes = graph.node_count();
+  const std::size_t links = graph.link_count() * (2 + (graph.has_values() ? sizeof(T) : 0));
+  require_memory(links + runs * 12 + nodes * 8, scratch);  // begin, row, by row
+  // Then place, slot and length, too; rows, their blocks, keys and positions.
+  const std::size_t to_lay_out = links + runs * 17 + nodes * 40 + segments * 4;
+  const std::size_t layout = links * 5 / 4 + runs * 5 / 2 + nodes * 4 + segments * sizeof(Segment);
+  require_memory(to_lay_out + layout, scratch, written_from);
 }
 
 }  // namespace
 
 std::size_t bytes_to_find_runs(std::uint64_t links, std::size_t value_bytes,
                                std::uint64_t windows) {
-  return links * (sizeof(NodeId) + 2 * sizeof(std::uint16_t) + 2 * value_bytes) +
-         Tiling::tiles_of(links) * windows * sizeof(LinksAndRuns);
+  return links * (sizeof(NodeId) + sizeof(std::uint16_t) + 2 * value_bytes) +
+         SortedTiles::bytes(links, windows);
 }
 
 template <class T>
 LinkRuns<T> find_link_runs(const DeviceGraph<T>& graph, const NodeOrder& base,
                            const BlockedShape& shape, std::uint32_t windows,
-                           const ScratchMemory& kept, DeviceAlgorithms& algorithms) {
+                           DeviceAlgorithms& algorithms) {
   const EdgeIndex links = graph.link_count();
-  RowLinks<T> ordered = order_links(graph, base, algorithms);
-  require_memory(
-      links * sizeof(SortedLink) + Tiling::tiles_of(links) * windows * sizeof(LinksAndRuns),
-      algorithms.scratch());
-  const DeviceBuffer<NodeId> tile_rows =
-      find_tile_rows(ordered.offsets, base.linked(), links, algorithms);
+  const RowLinks<T> ordered = order_links(graph, base, algorithms);
+  const std::size_t of_tiles = SortedTiles::bytes(links, windows);
+  require_memory(of_tiles, algorithms.scratch());
   const Tiling tiling{
-      .links = {base.linked(), links, ordered.offsets, ordered.columns, tile_rows.data()},
+      .links = {links, ordered.columns, ordered.rows.view()},
       .window_size = shape.window_size,
       .windows = windows,
       .window_factor = static_cast<std::uint32_t>((std::uint64_t{1} << 32) / shape.window_size),
       .window_bits = std::max(1, bits_below(windows))};
   LinkRuns<T> found;
   const SortedTiles sorted = sort_in_tiles(tiling, found.runs, algorithms);
-  const std::size_t value_bytes = graph.has_values() ? links * sizeof(T) : 0;
-  require_memory({.scratch = links * 2 + value_bytes + graph.node_count() * 40,
-                  .scratch_of_run = 20,  // begin, row, by row; place, slot, length
-                  .kept = (links * 2 + value_bytes) * 5 / 4 + graph.node_count() * 4,
-                  .kept_of_run = (2 + sizeof(T)) * 5 / 4,  // the id, the partial sum, padding
-                  .segments_of_run = static_cast<double>(windows) / shape.capacity},
-                 found.runs.count, algorithms.scratch(), kept);
-  write_tiles(tiling, sorted, ordered.values, found, algorithms);
+  const std::uint64_t row_blocks = found.runs.count / shape.capacity;
+  require_memory_for_runs(graph, found.runs.count, row_blocks * windows,
+                          of_tiles + ordered.own_bytes(), algorithms.scratch());
+  write_tiles(tiling, base.linked(), sorted, ordered, found, algorithms);
   return found;
 }
 
 template LinkRuns<float> find_link_runs(const DeviceGraph<float>&, const NodeOrder&,
-                                        const BlockedShape&, std::uint32_t, const ScratchMemory&,
-                                        DeviceAlgorithms&);
+                                        const BlockedShape&, std::uint32_t, DeviceAlgorithms&);
 template LinkRuns<double> find_link_runs(const DeviceGraph<double>&, const NodeOrder&,
-                                         const BlockedShape&, std::uint32_t, const ScratchMemory&,
-                                         DeviceAlgorithms&);
+                                         const BlockedShape&, std::uint32_t, DeviceAlgorithms&);
 
 }  // namespace pagerank::gpu

@@ -19,7 +19,7 @@ struct Runs {
 /// The runs of each row; rows in the base order.
 struct RunsByRow {
   DeviceBuffer<std::uint32_t> runs;    ///< Rows ascending; those of a row in any fixed order.
-  DeviceBuffer<std::uint32_t> begin;   ///< Each row's first in `runs`; rows + 1.
+  DeviceBuffer<std::uint32_t> begin;   ///< The first in `runs`, of rows that have any.
   DeviceBuffer<std::uint32_t> counts;  ///< Runs of each row.
 };
 
@@ -32,16 +32,16 @@ struct LinkRuns {
 };
 
 /// Scratch bytes to find the runs of a graph in, nearly: the links', values of so many bytes each
-/// among them, and what they are counted in.
+/// among them, before and after, and what they are counted in; not the runs'.
 [[nodiscard]] std::size_t bytes_to_find_runs(std::uint64_t links, std::size_t value_bytes,
                                              std::uint64_t windows);
 
 /// Brings the links into the order of rows as they arrive, sorts them by window and finds the runs,
 /// rows and columns taken in the base order. Throws KernelRefused, and OutOfMemory before it
-/// allocates: also for what the layout takes later, what it keeps of that in `kept`.
+/// allocates: also for what the layout takes later.
 template <class T>
 [[nodiscard]] LinkRuns<T> find_link_runs(const DeviceGraph<T>& graph, const NodeOrder& base,
                                          const BlockedShape& shape, std::uint32_t windows,
-                                         const ScratchMemory& kept, DeviceAlgorithms& algorithms);
+                                         DeviceAlgorithms& algorithms);
 
 }  // namespace pagerank::gpu

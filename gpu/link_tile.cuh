@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/types.hpp"
+#include "gpu/nonempty_rows.cuh"
 #include "gpu/slices.cuh"
 
 namespace pagerank::gpu {
@@ -19,11 +20,9 @@ static_assert(links_of_tile <= 1U << tile_number_bits);
 
 /// Links in the order of rows, on the device.
 struct RowLinksView {
-  std::uint64_t rows;
   EdgeIndex links;
-  const EdgeIndex* offsets;  ///< Of the rows; rows + 1.
   const NodeId* columns;
-  const NodeId* tile_rows;  ///< The first row that begins in each tile or later; tiles + 1.
+  NonemptyRowsView rows;  ///< In tiles of links_of_tile.
 };
 
 /// How links are cut and sorted.
@@ -60,16 +59,13 @@ struct Tiling {
   return static_cast<unsigned>(min(links.links - tile_begin(), std::uint64_t{links_of_tile}));
 }
 
-/// Calls use(row, at, has_links) for each row that begins in the block's tile; in the last tile
-/// also for those behind all links, with links.rows, which is none.
+/// Calls use(row, at) for each row that begins in the block's tile; `row` points into rows.rows.
 template <class Use>
-__device__ void for_each_row(const RowLinksView& links, Use use) {
-  const std::uint64_t end = links.tile_rows[blockIdx.x + 1];
-  for (std::uint64_t row = links.tile_rows[blockIdx.x] + threadIdx.x; row < end;
-       row += tile_threads) {
-    const EdgeIndex from = links.offsets[row];
-    use(static_cast<NodeId>(row), static_cast<unsigned>(from - tile_begin()),
-        row < links.rows && from < links.offsets[row + 1]);
+__device__ void for_each_row(const NonemptyRowsView& rows, Use use) {
+  const std::uint64_t first = rows.first_of_tile[blockIdx.x];
+  const auto count = static_cast<unsigned>(rows.first_of_tile[blockIdx.x + 1] - first);
+  for (unsigned i = threadIdx.x; i < count; i += tile_threads) {
+    use(rows.rows + first + i, unsigned{rows.begins[first + i]});
   }
 }
 

@@ -201,7 +201,6 @@ NodeOrder::NodeOrder(const DeviceGraph<T>& graph, std::uint32_t window_size,
 
 DeviceBuffer<EdgeIndex> NodeOrder::row_offsets(const EdgeIndex* of_matrix, std::uint64_t rows,
                                                DeviceAlgorithms& algorithms) const {
-  if (node_at_.size() == 0) return {};
   DeviceBuffer<EdgeIndex> lengths(rows + 1, algorithms.scratch()),
       offsets(rows + 1, algorithms.scratch());
   EdgeIndex* const length = lengths.data();
@@ -218,7 +217,6 @@ DeviceBuffer<EdgeIndex> NodeOrder::row_offsets(const EdgeIndex* of_matrix, std::
       },
       algorithms.stream());
   algorithms.exclusive_sum(lengths.data(), offsets.data(), rows + 1);
-  PAGERANK_CUDA(cudaStreamSynchronize(algorithms.stream()));
   return offsets;
 }
 

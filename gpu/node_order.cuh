@@ -35,7 +35,7 @@ class NodeOrder {
   /// All places of nodes with any links are below.
   [[nodiscard]] std::uint64_t linked() const { return linked_; }
 
-  /// The offsets of the matrix with its rows in this order; empty: they are the matrix's own.
+  /// The offsets of the matrix with its rows in this order. Queued.
   [[nodiscard]] DeviceBuffer<EdgeIndex> row_offsets(const EdgeIndex* of_matrix, std::uint64_t rows,
                                                     DeviceAlgorithms& algorithms) const;
 

@@ -2,7 +2,9 @@
 
 #include "gpu/device_algorithms.cuh"
 #include "gpu/device_graph.cuh"
+#include "gpu/link_tile.cuh"
 #include "gpu/node_order.cuh"
+#include "gpu/nonempty_rows.cuh"
 
 namespace pagerank::gpu {
 
@@ -10,12 +12,15 @@ namespace pagerank::gpu {
 /// is not owned is the graph's.
 template <class T>
 struct RowLinks {
-  const EdgeIndex* offsets = nullptr;  ///< Of the rows.
   const NodeId* columns = nullptr;
   const T* values = nullptr;  ///< Null: the matrix has none.
-  DeviceBuffer<EdgeIndex> own_offsets;
+  NonemptyRows rows;          ///< In tiles of links_of_tile.
   DeviceBuffer<NodeId> own_columns;
   DeviceBuffer<T> own_values;
+
+  [[nodiscard]] std::size_t own_bytes() const {
+    return own_columns.size() * sizeof(NodeId) + own_values.size() * sizeof(T);
+  }
 };
 
 /// Brings the links into that order as they arrive. Throws OutOfMemory before it allocates.

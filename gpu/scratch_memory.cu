@@ -154,6 +154,10 @@ void ScratchMemory::give(void* data) noexcept {
   pieces_->give(data);
 }
 
+void ScratchMemory::give_back() noexcept {
+  pieces_->release();
+}
+
 std::size_t ScratchMemory::available() const {
   std::size_t bytes = available_device_bytes(pieces_->most_held);
   for (const Piece& piece : pieces_->list) {

@@ -45,6 +45,10 @@ class ScratchMemory {
   [[nodiscard]] void* take(std::size_t bytes);
   void give(void* data) noexcept;
 
+  /// Gives back what was taken from the device in one piece and is not in use; waits for what has
+  /// used it.
+  void give_back() noexcept;
+
   /// Bytes that can still be had: on the device, within the limit, or here.
   [[nodiscard]] std::size_t available() const;
 

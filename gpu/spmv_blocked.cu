@@ -233,11 +233,11 @@ __global__ void __launch_bounds__(combine_threads, resident_blocks(combine_threa
   walk.template sum<false, true>(slots, static_cast<const T*>(nullptr), out, y + rows.empty_begin);
 }
 
-/// Before it is prepared all that is known is how many runs there can be: between what the layout
-/// takes at least, and what sorting the links takes while it is prepared.
+/// What preparing takes of every graph: how many runs there are, and whether links are brought into
+/// another order, is not known before.
 std::size_t extra_bytes(const MatrixFacts& matrix, std::size_t value_bytes) {
-  const std::size_t key_bytes = sizeof(std::uint64_t) + (matrix.weighted() ? value_bytes : 0);
-  return matrix.link_count() * 2 * key_bytes + matrix.node_count() * std::size_t{16};
+  const std::size_t of_link = 2 * sizeof(std::uint16_t) + (matrix.weighted() ? value_bytes : 0);
+  return matrix.link_count() * of_link + matrix.node_count() * std::size_t{16};
 }
 
 template <class T>

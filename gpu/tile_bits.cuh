@@ -92,16 +92,14 @@ struct TilePieces {
   }
 };
 
-/// Where rows with links begin; the tile's first link always does, if only for the tile.
+/// Where rows begin; the tile's first link always does, if only for the tile.
 __device__ inline void clear_row_begins(TileBits& begins) {
   for (unsigned w = threadIdx.x; w < words_of_tile; w += tile_threads) {
     begins.words[w] = w == 0 ? 1 : 0;
   }
 }
-__device__ inline void mark_row_begins(const RowLinksView& links, TileBits& begins) {
-  for_each_row(links, [&](NodeId, unsigned at, bool has_links) {
-    if (has_links) begins.set(at);
-  });
+__device__ inline void mark_row_begins(const NonemptyRowsView& rows, TileBits& begins) {
+  for_each_row(rows, [&](const NodeId*, unsigned at) { begins.set(at); });
 }
 
 }  // namespace pagerank::gpu

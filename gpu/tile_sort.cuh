@@ -66,7 +66,7 @@ class SortedTile {
   __device__ void find_rows() {
     clear_row_begins(memory_.row_begins);
     __syncthreads();
-    mark_row_begins(tiling_.links, memory_.row_begins);
+    mark_row_begins(tiling_.links.rows, memory_.row_begins);
     __syncthreads();
     memory_.row_begins.count();
     __syncthreads();
@@ -159,11 +159,11 @@ class SortedTile {
   }
 
   /// A run begins with another row or window than the link's before, or far enough in a long run:
-  /// pieces of long runs end at multiples of half a list's length, so that none is longer than a
-  /// list, and who looks at a link needs to know nothing of where its run began.
+  /// long runs are cut at multiples of half a list's length, so that none is longer than a list,
+  /// and who looks at a link needs to know nothing of where its run began.
   __device__ void find_beginnings() {
-    constexpr unsigned piece = longest_list / 2;
-    static_assert(links_of_tile % piece == 0 && piece % warp_size == 0);
+    constexpr unsigned cut = longest_list / 2;
+    static_assert(links_of_tile % cut == 0 && cut % warp_size == 0);
     const unsigned lane = threadIdx.x % warp_size;
     const std::uint32_t* const groups = memory_.groups;
 #pragma unroll
@@ -178,7 +178,7 @@ class SortedTile {
       bool far_enough = false;
       if (lane == 0) {
         before = at == 0 ? ~group : groups[at - 1];
-        far_enough = at % piece == 0 && at >= piece && group == groups[at - piece];
+        far_enough = at % cut == 0 && at >= cut && group == groups[at - cut];
       }
       const bool there = at < size_;
       const bool run = there && (group != before || far_enough);

@@ -85,6 +85,28 @@ TEST_CASE("an engine never holds more of the GPU's memory than it may") {
   }
 }
 
+TEST_CASE("blocked is laid out in hardly more memory than its largest step takes") {
+  if (tested_engines() != "gpu") return;
+  for (const bool weighted : {false, true}) {
+    CAPTURE(weighted);
+    const TransitionMatrix matrix =
+        make_transition_matrix(generate_graph({.kind = GraphKind::uniform,
+                                               .nodes = 1 << 19,
+                                               .links = 1 << 24,
+                                               .scramble = true,
+                                               .weighted = weighted}));
+    const std::size_t links = matrix.link_count(), nodes = matrix.node_count();
+    // The graph; columns ordered and not, their order, ids; 3 in 10 links begin a run.
+    const std::size_t of_link = (weighted ? 4 + 8 + 4 : 4) + 4 + 2 + 2 + 4 + (weighted ? 8 : 0);
+    gpu::EngineOptions options{.kernel = "blocked", .precision = Precision::float32};
+    const SolveOptions to_tolerance{.tolerance = 1e-5};
+    const Solution expected = gpu::Engine(matrix, options).solve({}, to_tolerance);
+    options.memory_limit = links * of_link + nodes * 100 + (16 << 20);
+    gpu::Engine engine(matrix, options);
+    CHECK(engine.solve({}, to_tolerance).scores == expected.scores);
+  }
+}
+
 TEST_CASE("many solves are worth blocked, but where memory is short balanced does them") {
   if (tested_engines() != "gpu") return;
   const TransitionMatrix matrix = make_transition_matrix(generate_graph(

@@ -15,7 +15,7 @@ namespace {
 using Numbers = std::vector<std::uint32_t>;
 
 constexpr BlockedShape shape{
-    .window_size = 1000, .local_bits = 16, .capacity = 18 * 1024, .threads = 384, .resident = 3};
+    .window_size = 1000, .capacity = 18 * 1024, .threads = 384, .resident = 3};
 constexpr std::uint32_t multiprocessors = 132;
 constexpr std::uint64_t blocks_of_wave = std::uint64_t{shape.resident} * multiprocessors;
 

@@ -1,0 +1,85 @@
+// Layouts of graphs whose rows and links end where the tiles do that links are sorted in.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "core/cpu_engine.hpp"
+#include "core/graph_generator.hpp"
+#include "gpu/pagerank.hpp"
+#include "tests/support.hpp"
+
+namespace pagerank::tests {
+namespace {
+
+constexpr std::size_t links_of_tile = 7168;
+
+/// So many links in equal parts to `rows`, no two of a row alike as long as there are nodes for it.
+EdgeList links_to(NodeId nodes, std::size_t links, const std::vector<NodeId>& rows) {
+  EdgeList edges;
+  edges.node_count = nodes;
+  for (std::size_t i = 0; i < links; ++i) {
+    const std::size_t row = i * rows.size() / links;
+    const auto source = static_cast<NodeId>((i * 37 + row) % nodes);
+    edges.add_entry(SourceIndex::row, source, rows[row]);
+  }
+  return edges;
+}
+
+std::vector<NodeId> every(NodeId step, NodeId begin, NodeId end) {
+  std::vector<NodeId> rows;
+  for (NodeId row = begin; row < end; row += step) rows.push_back(row);
+  return rows;
+}
+
+void check_blocked(const TransitionMatrix& matrix, Precision precision) {
+  const SolveOptions options{.tolerance = precision == Precision::float32 ? 1e-5 : 1e-10};
+  const Solution of_cpu = CpuEngine(matrix, {}).solve({}, {.tolerance = 1e-10});
+  gpu::Engine engine(matrix, {.kernel = "blocked", .precision = precision});
+  const Solution solution = engine.solve({}, options);
+  CHECK(solution.converged);
+  CHECK(l1_distance(solution.scores, of_cpu.scores) <= solution.error_bound + of_cpu.error_bound);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("engine");
+
+TEST_CASE("rows and links that end with a tile, or just behind one, are laid out right") {
+  if (tested_engines() != "gpu") return;
+  for (const NodeId nodes : {9'973U, 150'001U}) {  // as numbered, and in another order
+    CAPTURE(nodes);
+    for (const std::size_t links : {links_of_tile - 1, links_of_tile, links_of_tile + 1,
+                                    2 * links_of_tile, 3 * links_of_tile + 1}) {
+      CAPTURE(links);
+      for (const std::vector<NodeId>& rows :
+           {every(1, 0, 112), every(1, nodes - 112, nodes), every(1, 4'000, 4'003),
+            std::vector<NodeId>{0, nodes - 1}, every(89, 0, nodes), every(1, 0, 7'000)}) {
+        CAPTURE(rows.front());
+        CAPTURE(rows.size());
+        EdgeList edges = links_to(nodes, links, rows);
+        check_blocked(make_transition_matrix(edges), Precision::mixed);
+        edges.weights.assign(links, 0.25);
+        edges.weights[links / 2] = 3;
+        check_blocked(make_transition_matrix(edges), Precision::float64);
+      }
+    }
+  }
+}
+
+TEST_CASE("a million rows without links between, before or behind those with links are no matter") {
+  if (tested_engines() != "gpu") return;
+  constexpr NodeId nodes = 1U << 21;
+  for (const std::vector<NodeId>& rows :
+       {every(1, 0, 1000), every(1, nodes - 1000, nodes), every(1, 1'000'000, 1'001'000),
+        std::vector<NodeId>{0, 1'000'003, nodes - 1}}) {
+    CAPTURE(rows.front());
+    CAPTURE(rows.size());
+    const TransitionMatrix matrix = make_transition_matrix(links_to(nodes, 3'000'000, rows));
+    check_blocked(matrix, Precision::mixed);
+    check_blocked(matrix, Precision::float32);
+  }
+}
+
+TEST_SUITE_END();
+}  // namespace pagerank::tests
