@@ -30,21 +30,50 @@ std::uint32_t count_multiprocessors() {
 /// Lists of the first pass: a run's links, by where the run was placed.
 template <class T>
 struct RunLinks {
-  const std::uint32_t* run_at;
-  const std::uint32_t* run_begin;
+  const std::uint32_t* begin_at;
   const std::uint64_t* links_of_window;
   const std::uint16_t* local_of_link;
   const T* values;
   const NodeId* position_of_base;
+  std::uint64_t rows;
   std::uint32_t window_size;
-  __device__ std::uint64_t begin(std::uint64_t window, std::uint64_t place) const {
-    return first_link(run_begin[run_at[place]], links_of_window[window]);
-  }
-  __device__ std::uint32_t id(std::uint64_t window, std::uint64_t link) const {
+  const std::uint16_t* id_of_local = nullptr;  ///< In shared memory: where the window's nodes went.
+  __device__ void enter(std::uint64_t window, void* shared) {
+    auto* const ids = static_cast<std::uint16_t*>(shared);
     const std::uint64_t first = window * window_size;
-    return static_cast<std::uint32_t>(position_of_base[first + local_of_link[link]] - first);
+    const auto size = static_cast<std::uint32_t>(min(rows - first, std::uint64_t{window_size}));
+#pragma unroll 8
+    for (std::uint32_t i = threadIdx.x; i < size; i += fill_threads) {
+      ids[i] = static_cast<std::uint16_t>(position_of_base[first + i] - first);
+    }
+    id_of_local = ids;
   }
-  __device__ T value(std::uint64_t link) const { return values[link]; }
+  __device__ std::uint64_t begin(std::uint64_t window, std::uint64_t place) const {
+    return first_link(begin_at[place], links_of_window[window]);
+  }
+  /// Lists begin anywhere: what is read are whole words, each once.
+  struct Ids {
+    const std::uint64_t* word;
+    std::uint64_t low;  ///< The word.
+    unsigned skipped;   ///< Of its four links.
+    __device__ std::uint64_t four(unsigned left) {
+      const std::uint64_t high = skipped + left > 4 ? *++word : 0;
+      const unsigned shift = 16 * skipped;
+      const std::uint64_t found = skipped == 0 ? low : low >> shift | high << (64 - shift);
+      low = high;
+      return found;
+    }
+  };
+  __device__ Ids ids(std::uint64_t link, unsigned length) const {
+    const auto* const word = reinterpret_cast<const std::uint64_t*>(local_of_link) + link / 4;
+    return {word, length > 0 ? *word : 0, static_cast<unsigned>(link % 4)};
+  }
+  __device__ std::uint32_t id(std::uint16_t local) const {
+    return id_of_local[local];
+  }
+  __device__ T value(std::uint64_t link) const {
+    return values[link];
+  }
 };
 
 /// Lists of the second pass: the slots of a row's runs.
@@ -55,8 +84,28 @@ struct RowRuns {
   __device__ std::uint64_t begin(std::uint64_t, std::uint64_t position) const {
     return row_runs[base_at[position]];
   }
-  __device__ std::uint32_t id(std::uint64_t, std::uint64_t i) const { return slots.slot(i); }
-  __device__ float value(std::uint64_t) const { return 0; }
+  struct Ids {
+    RunSlots slots;
+    std::uint64_t run;
+    __device__ std::uint64_t four(unsigned left) {
+      std::uint64_t found = 0;
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k) {
+        if (k < left) found |= std::uint64_t{slots.slot(run + k)} << 16 * k;
+      }
+      run += 4;
+      return found;
+    }
+  };
+  __device__ Ids ids(std::uint64_t run, unsigned) const {
+    return {slots, run};
+  }
+  __device__ std::uint32_t id(std::uint16_t slot) const {
+    return slot;
+  }
+  __device__ float value(std::uint64_t) const {
+    return 0;
+  }
 };
 
 /// Ids of a slice that a warp loads at once.
@@ -197,12 +246,16 @@ struct Builder {
       layout_.gather_values.set_to_zero(stream_);
     }
     const std::uint32_t padding = layout_.shape.window_size;
-    layout_.gather_tiles.fill(
-        lists,
-        RunLinks<T>{run_order_.run_at.data(), links_.runs.begin.data(),
-                    links_.runs.links_of_window.data(), links_.runs.local_of_link.data(),
-                    links_.values.data(), position_of_base_.data(), layout_.shape.window_size},
-        padding, weighted ? layout_.gather_values.data() : static_cast<T*>(nullptr), stream_);
+    const RunLinks<T> source{.begin_at = run_order_.begin_at.data(),
+                             .links_of_window = links_.runs.links_of_window.data(),
+                             .local_of_link = links_.runs.local_of_link.data(),
+                             .values = links_.values.data(),
+                             .position_of_base = position_of_base_.data(),
+                             .rows = rows_,
+                             .window_size = layout_.shape.window_size};
+    layout_.gather_tiles.fill_by_group(
+        lists, source, layout_.shape.window_size * sizeof(std::uint16_t), padding,
+        weighted ? layout_.gather_values.data() : static_cast<T*>(nullptr), algorithms_);
 
     layout_.window_partials = DeviceBuffer<std::uint64_t>(layout_.windows, layout_.memory);
     std::uint64_t* const partials = layout_.window_partials.data();
@@ -213,9 +266,8 @@ struct Builder {
         stream_);
     links_.runs.local_of_link = {};
     links_.values = {};
-    run_order_.run_at = {};
+    run_order_.begin_at = {};
     run_order_.lengths = {};
-    links_.runs.begin = {};
   }
 
   /// lengths[position] = the runs of the row there, or as many as a list may have.

@@ -272,7 +272,7 @@ void write_tiles(const Tiling& tiling, std::uint64_t rows, const SortedTiles& so
   Runs& runs = found.runs;
   runs.begin = DeviceBuffer<std::uint32_t>(runs.count + 1, scratch);
   runs.row = DeviceBuffer<NodeId>(runs.count, scratch);
-  runs.local_of_link = DeviceBuffer<std::uint16_t>(links, scratch);
+  runs.local_of_link = DeviceBuffer<std::uint16_t>((links + 3) / 4 * 4, scratch);
   found.values = DeviceBuffer<T>(ordered.values != nullptr ? links : 0, scratch);
   RunsByRow& by_row = found.by_row;
   by_row.runs = DeviceBuffer<std::uint32_t>(runs.count, scratch);

@@ -13,7 +13,7 @@ struct Runs {
   DeviceBuffer<NodeId> row;
   DeviceBuffer<std::uint64_t> of_window;        ///< The first of each window; windows + 1.
   DeviceBuffer<std::uint64_t> links_of_window;  ///< Likewise; of less than 2^32 links each.
-  DeviceBuffer<std::uint16_t> local_of_link;    ///< Columns within their windows.
+  DeviceBuffer<std::uint16_t> local_of_link;    ///< Columns within their windows; in whole fours.
 };
 
 /// The runs of each row; rows in the base order.

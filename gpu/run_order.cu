@@ -68,12 +68,31 @@ __device__ void turn_into_beginnings(std::uint32_t* count, unsigned lane) {
   }
 }
 
-/// The runs of a segment in the order of their length, up or down: sorted[s] = the run at place s,
-/// lengths[s] its length; slots[run] = where its partial sum is found by the row block. Stable; a
-/// warp a segment.
+/// Every 32nd run from `first` on, as far as they are below `end`.
+template <unsigned count>
+struct SomeRuns {
+  std::uint32_t begin[count], length[count];
+  unsigned bin[count];  ///< By length, or down; longest_list: no run.
+
+  __device__ SomeRuns(const std::uint32_t* run_begin, std::uint32_t first, std::uint32_t end,
+                      bool down) {
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k) {
+      const std::uint32_t run = min(first + k * warp_size, end - 1);
+      begin[k] = run_begin[run];
+      length[k] = run_begin[run + 1] - begin[k];
+      const unsigned of_length = down ? longest_list - length[k] : length[k] - 1;
+      bin[k] = first + k * warp_size < end ? of_length : longest_list;
+    }
+  }
+};
+
+/// The runs of a segment in the order of their length, up or down: begins[s] = where that at place
+/// s does, lengths[s] its length; slots[run] = where its partial sum is found by the row block.
+/// Stable; a warp a segment.
 __global__ void order_segments(std::uint64_t segments, std::uint32_t windows,
                                const std::uint32_t* bounds, const Segment* segment_at,
-                               const std::uint32_t* run_begin, std::uint32_t* sorted,
+                               const std::uint32_t* run_begin, std::uint32_t* begins,
                                std::uint16_t* slots, std::uint16_t* lengths) {
   constexpr unsigned lists = longest_list;
   constexpr unsigned warps = 8, bins_per_lane = lists / warp_size;
@@ -87,33 +106,38 @@ __global__ void order_segments(std::uint64_t segments, std::uint32_t windows,
   const std::uint32_t first_slot = segment_at[segment].slot;
   // Neighbouring row blocks sort up and down in turn: a slice across both has lists alike.
   const bool down = segment / windows % 2 == 1;
-  const auto bin_of = [&](std::uint32_t run) {
-    const auto length = run_begin[run + 1] - run_begin[run];
-    return down ? lists - length : length - 1;
-  };
   for (unsigned k = 0; k < bins_per_lane; ++k) count[k * warp_size + lane] = 0;
   __syncwarp();
-  for (std::uint32_t run = begin + lane; run < end; run += warp_size) {
-    atomicAdd(count + bin_of(run), 1);
+  constexpr unsigned at_once = 4;  // all on their way before the first is looked at
+  constexpr unsigned runs_at_once = at_once * warp_size;
+  for (std::uint32_t first = begin; first < end; first += runs_at_once) {
+    const SomeRuns<at_once> runs(run_begin, first + lane, end, down);
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) {
+      if (runs.bin[k] < lists) atomicAdd(count + runs.bin[k], 1);
+    }
   }
   __syncwarp();
   turn_into_beginnings(count, lane);
   __syncwarp();
-  for (std::uint32_t first = begin; first < end; first += warp_size) {
-    const std::uint32_t run = first + lane;
-    const unsigned bin = run < end ? bin_of(run) : lists;
-    const unsigned alike = __match_any_sync(full_warp, bin);
-    const unsigned rank = __popc(alike & ((1U << lane) - 1));
-    std::uint32_t target = 0;
-    if (run < end) {
-      target = begin + count[bin] + rank;
-      sorted[target] = run;
-      slots[run] = static_cast<std::uint16_t>(first_slot + (target - begin));
-      lengths[target] = static_cast<std::uint16_t>(run_begin[run + 1] - run_begin[run]);
+  for (std::uint32_t first = begin; first < end; first += runs_at_once) {
+    const SomeRuns<at_once> runs(run_begin, first + lane, end, down);
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) {
+      const std::uint32_t run = first + k * warp_size + lane;
+      const unsigned bin = runs.bin[k];
+      const unsigned alike = __match_any_sync(full_warp, bin);
+      const unsigned rank = __popc(alike & ((1U << lane) - 1));
+      if (run < end) {
+        const std::uint32_t target = begin + count[bin] + rank;
+        begins[target] = runs.begin[k];
+        slots[run] = static_cast<std::uint16_t>(first_slot + (target - begin));
+        lengths[target] = static_cast<std::uint16_t>(runs.length[k]);
+      }
+      __syncwarp();
+      if (run < end && rank == 0) count[bin] += __popc(alike);
+      __syncwarp();
     }
-    __syncwarp();
-    if (run < end && rank == 0) count[bin] += __popc(alike);
-    __syncwarp();
   }
 }
 
@@ -140,13 +164,14 @@ RunOrder order_runs(Runs& runs, const RunsByRow& by_row, const RowBlockCut& cut,
   make_segments<<<blocks_for(blocks * warp_size, block_size), block_size, 0, stream>>>(
       blocks, windows, bounds.data(), runs.of_window.data(), order.segments.data());
   PAGERANK_CUDA_LAUNCHED(make_segments);
-  order.run_at = DeviceBuffer<std::uint32_t>(runs.count, scratch);
+  order.begin_at = DeviceBuffer<std::uint32_t>(runs.count, scratch);
   order.slots = DeviceBuffer<std::uint16_t>(runs.count, scratch);
   order.lengths = DeviceBuffer<std::uint16_t>(runs.count, scratch);
   order_segments<<<blocks_for(blocks * windows * warp_size, block_size), block_size, 0, stream>>>(
       blocks * windows, windows, bounds.data(), order.segments.data(), runs.begin.data(),
-      order.run_at.data(), order.slots.data(), order.lengths.data());
+      order.begin_at.data(), order.slots.data(), order.lengths.data());
   PAGERANK_CUDA_LAUNCHED(order_segments);
+  runs.begin = {};
   return order;
 }
 

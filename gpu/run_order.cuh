@@ -9,13 +9,13 @@ namespace pagerank::gpu {
 /// Where the runs and their partial sums are: segment by segment, by window and then row block, and
 /// in the order of their length within. A run's place is its number in that order.
 struct RunOrder {
-  DeviceBuffer<Segment> segments;       ///< Row blocks * windows.
-  DeviceBuffer<std::uint32_t> run_at;   ///< The run at each place.
+  DeviceBuffer<Segment> segments;        ///< Row blocks * windows.
+  DeviceBuffer<std::uint32_t> begin_at;  ///< Runs::begin of the run at each place.
   DeviceBuffer<std::uint16_t> slots;    ///< Of each run: where its row block finds its partial sum.
   DeviceBuffer<std::uint16_t> lengths;  ///< Of the run at each place, in links.
 };
 
-/// Frees runs.row, which nothing needs any more; `memory` is the segments'. Queued.
+/// Frees runs.row and runs.begin, which nothing needs any more; `memory` is the segments'. Queued.
 [[nodiscard]] RunOrder order_runs(Runs& runs, const RunsByRow& by_row, const RowBlockCut& cut,
                                   const BlockedShape& shape, std::uint32_t windows,
                                   const ScratchMemory& memory, DeviceAlgorithms& algorithms);
