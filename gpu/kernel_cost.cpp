@@ -79,9 +79,9 @@ KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
   const double in_memory = std::clamp(std::log2(runs * width / 0x1p24) / 3, 0.0, 1.0);
   const double bytes = links * (2.4 + (shape.weighted ? width : 0)) +
                        runs * (1.7 + (1.15 + in_memory) * width) + nodes * 5.4 * width;
-  const double sorted = links * (0.02e-9 + (shape.weighted ? width * 0.005e-9 : 0));
-  const double passes = nodes * 0.35e-9 + sorted + runs * 0.05e-9;
-  return {.prepare = 1.65e-3 + slower_memory(memory_bandwidth) * passes,
+  const double sorted = links * (0.0135e-9 + (shape.weighted ? width * 0.005e-9 : 0));
+  const double passes = nodes * 0.22e-9 + sorted + runs * 0.029e-9;
+  return {.prepare = 1.5e-3 + slower_memory(memory_bandwidth) * passes,
           .iteration = launches_of_blocked + bytes / (faster * blocked_bytes_per_second)};
 }
 

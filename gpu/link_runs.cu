@@ -273,6 +273,10 @@ void write_tiles(const Tiling& tiling, std::uint64_t rows, const SortedTiles& so
   runs.begin = DeviceBuffer<std::uint32_t>(runs.count + 1, scratch);
   runs.row = DeviceBuffer<NodeId>(runs.count, scratch);
   runs.local_of_link = DeviceBuffer<std::uint16_t>((links + 3) / 4 * 4, scratch);
+  queue_for_each(
+      runs.local_of_link.size() - links,
+      [behind = runs.local_of_link.data() + links] __device__(std::uint64_t i) { behind[i] = 0; },
+      algorithms.stream());
   found.values = DeviceBuffer<T>(ordered.values != nullptr ? links : 0, scratch);
   RunsByRow& by_row = found.by_row;
   by_row.runs = DeviceBuffer<std::uint32_t>(runs.count, scratch);
