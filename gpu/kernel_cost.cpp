@@ -81,7 +81,7 @@ KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
                        runs * (1.7 + (1.15 + in_memory) * width) + nodes * 5.4 * width;
   const double sorted = links * (0.0135e-9 + (shape.weighted ? width * 0.005e-9 : 0));
   const double passes = nodes * 0.22e-9 + sorted + runs * 0.029e-9;
-  return {.prepare = 1.5e-3 + slower_memory(memory_bandwidth) * passes,
+  return {.prepare = 1.8e-3 + slower_memory(memory_bandwidth) * passes,
           .iteration = launches_of_blocked + bytes / (faster * blocked_bytes_per_second)};
 }
 

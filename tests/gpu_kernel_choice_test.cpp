@@ -93,7 +93,7 @@ class UnseenMatrix final : public MatrixSampler {
 };
 
 TEST_CASE("graphs are not looked at that blocked cannot win, whatever they are like") {
-  const UnseenMatrix hub(1 << 20, 1 << 21), large(1 << 24, 1 << 28);
+  const UnseenMatrix hub(1 << 20, 1 << 21), large(1 << 22, 1 << 26);
   CHECK(choose_kernel(hub, Precision::mixed, {.tolerance = 1e-3}).kernel == "balanced");
   CHECK(choose_kernel(large, Precision::mixed, {.alpha = 0.1, .tolerance = 0.5}).kernel ==
         "balanced");
