@@ -144,7 +144,8 @@ Scratch scratch_for(const DeviceGraph<T>& graph, const BlockedLayout<T>& layout)
     return {kept};
   }
   ScratchMemory memory(layout.memory.stream(), 0, graph.most_held());
-  const bool in_pieces = bytes > memory.available() / 2;
+  // (The layout takes a quarter as much at least, and half as much and more of shorter runs.)
+  const bool in_pieces = bytes > memory.available() / 5 * 2;
   if (!in_pieces) memory.reserve(bytes);
   return {memory, in_pieces};
 }
@@ -387,7 +388,7 @@ struct Builder {
 
   BlockedLayout<T>& layout_;
   const DeviceGraph<T>& graph_;
-  bool in_pieces_;  ///< Scratch memory.
+  bool in_pieces_;  ///< Scratch memory comes array by array.
   ScratchMemory scratch_;
   DeviceAlgorithms algorithms_;
   cudaStream_t stream_;

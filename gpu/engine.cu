@@ -144,8 +144,9 @@ class Engine::Impl {
       // What may turn out not to be wanted is held as long as the engine lives: some three times
       // what it takes at least.
       if (kernels.later.early) {
+        const std::size_t at_least = find_spmv_kernel(later_kernel).extra_bytes(matrix, sizeof(T));
         kernels.later.early =
-            is_little(3 * (bytes_with(find_spmv_kernel(later_kernel)) - held), most_held);
+            is_little(bytes_with(find_spmv_kernel(modest_kernel)) - held + 3 * at_least, most_held);
       }
       return kernels;
     };

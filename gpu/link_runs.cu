@@ -256,9 +256,10 @@ SortedTiles sort_in_tiles(const Tiling& tiling, Runs& runs, DeviceAlgorithms& al
     throw KernelRefused("kernel blocked: more than 2^32 - 1 links from neighbouring nodes");
   }
   runs.count = algorithms.fetch(runs.of_window.data() + windows);
-  if (runs.count >= 0xffffffff) {
+  constexpr std::uint64_t most_runs = 0xffffff00;  // who looks at many at once counts in 32 bits
+  if (runs.count > most_runs) {
     throw KernelRefused("kernel blocked: " + std::to_string(runs.count) +
-                        " runs of links, at most 2^32 - 2 are possible");
+                        " runs of links, at most 2^32 - 256 are possible");
   }
   return sorted;
 }
@@ -352,7 +353,8 @@ LinkRuns<T> find_link_runs(const DeviceGraph<T>& graph, const NodeOrder& base,
       .window_bits = std::max(1, bits_below(windows))};
   LinkRuns<T> found;
   const SortedTiles sorted = sort_in_tiles(tiling, found.runs, algorithms);
-  const std::uint64_t row_blocks = found.runs.count / shape.capacity;
+  const std::uint64_t row_blocks =
+      std::max(found.runs.count / shape.capacity, base.linked() / shape.window_size) + 1;
   require_memory_for_runs(graph, found.runs.count, row_blocks * windows,
                           of_tiles + ordered.own_bytes(), algorithms.scratch());
   write_tiles(tiling, base.linked(), sorted, ordered, found, algorithms);

@@ -23,7 +23,8 @@ struct RowLinks {
   }
 };
 
-/// Brings the links into that order as they arrive. Throws OutOfMemory before it allocates.
+/// Brings the links into that order as they arrive. Throws OutOfMemory, of links that get an order
+/// of their own before it allocates.
 template <class T>
 [[nodiscard]] RowLinks<T> order_links(const DeviceGraph<T>& graph, const NodeOrder& base,
                                       DeviceAlgorithms& algorithms);

@@ -144,7 +144,7 @@ void* ScratchMemory::take(std::size_t bytes) {
   }
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw OutOfMemory("the GPU", whole, available());
+    throw OutOfMemory("the GPU", whole, available_device_bytes(pieces_->most_held));
   }
   PAGERANK_CUDA(error);
   return pieces_->take(whole);

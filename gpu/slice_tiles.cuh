@@ -26,7 +26,7 @@ struct SliceWork {
 template <class T>
 struct SliceFill {
   SliceLists lists;
-  const std::uint32_t *group_slices, *group_tiles, *half_steps, *first_steps, *first_slices;
+  const std::uint32_t *group_slices, *group_tiles, *first_steps, *first_slices;
   std::uint32_t* ids;
   T* values;
   std::uint32_t padding;
@@ -56,11 +56,11 @@ class SliceTiles {
     return steps_ * (warp_size * sizeof(std::uint32_t) + 2 / 8.0);
   }
 
-  /// Writes the ids, and the values where there are any. The list at a position is that of the
-  /// elements from source.begin(group, position) on: of so many source.ids(begin, length) has the
-  /// next four by each call of four(left), 16 bits each, of which source.id() makes ids, and of
-  /// each source.value(element) is the value. `values` has two elements a lane and step. Queued;
-  /// the lists are those of the constructor.
+  /// Writes the ids, and the values where there are any. source.begin(group, position) is the first
+  /// element of the list there, source.ids(begin, length) walks it: each four(left) returns the
+  /// next four raw ids, 16 bits each, of so many that are left; source.id() makes a raw id the one
+  /// to store, source.value(element) is the element's value. `values` has two elements a lane and
+  /// step. Queued; the lists are those of the constructor.
   template <class T, class Source>
   void fill(const SliceLists& lists, const Source& source, std::uint32_t padding, T* values,
             cudaStream_t stream);
@@ -92,7 +92,6 @@ class SliceTiles {
     return {lists,
             group_slices_.data(),
             group_tiles_.data(),
-            half_steps_.data(),
             first_step_.data(),
             first_slice_.data(),
             ids_.data(),
