@@ -49,7 +49,7 @@ TEST_SUITE_BEGIN("engine");
 
 TEST_CASE("rows and links that end with a tile, or just behind one, are laid out right") {
   if (tested_engines() != "gpu") return;
-  for (const std::size_t shared_memory : {std::size_t{227} << 10, std::size_t{20} << 10}) {
+  for (const std::size_t shared_memory : {std::size_t{227} << 10, std::size_t{40} << 10}) {
     CAPTURE(shared_memory);
     const SharedMemoryLimit limit(shared_memory);  // of one window, and of several
     for (const NodeId nodes : {9'973U, 150'001U}) {
@@ -76,7 +76,7 @@ TEST_CASE("rows and links that end with a tile, or just behind one, are laid out
 TEST_CASE("rows without links between others that stay as they are numbered are no matter") {
   if (tested_engines() != "gpu") return;
   constexpr NodeId nodes = 200'000;
-  const SharedMemoryLimit limit(20 << 10);
+  const SharedMemoryLimit limit(40 << 10);
   for (const NodeId step : {2U, 3U, 7U}) {
     CAPTURE(step);
     for (const NodeId begin : {0U, 1U}) {
