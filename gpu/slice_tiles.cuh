@@ -176,7 +176,7 @@ __global__ void fill_slice_tiles(SliceFill<T> fill, std::uint64_t tiles, Source 
 }
 
 /// Tiles of one group that a block fills, whose source looks ids up in shared memory.
-constexpr unsigned tiles_of_fill = 128, fill_threads = 512;
+inline constexpr unsigned tiles_of_fill = 128, fill_threads = 512;
 
 template <class T, class Source>
 __global__ void __launch_bounds__(fill_threads, resident_blocks(fill_threads, 2))

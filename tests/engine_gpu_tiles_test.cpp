@@ -43,6 +43,14 @@ void check_blocked(const EdgeList& edges) {
   CHECK(l1_distance(solution.scores, of_cpu.scores) <= solution.error_bound + of_cpu.error_bound);
 }
 
+/// Without weights, and with some that are not all alike.
+void check_both(EdgeList edges) {
+  check_blocked(edges);
+  edges.weights.assign(edges.entry_count(), 0.25);
+  edges.weights[edges.entry_count() / 2] = 3;
+  check_blocked(edges);
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("engine");
@@ -62,34 +70,30 @@ TEST_CASE("rows and links that end with a tile, or just behind one, are laid out
               std::vector<NodeId>{0, nodes - 1}, every(89, 0, nodes), every(1, 0, 7'000)}) {
           CAPTURE(rows.front());
           CAPTURE(rows.size());
-          EdgeList edges = links_to(nodes, links, rows);
-          check_blocked(edges);
-          edges.weights.assign(links, 0.25);
-          edges.weights[links / 2] = 3;
-          check_blocked(edges);
+          check_both(links_to(nodes, links, rows));
         }
       }
     }
   }
 }
 
-TEST_CASE("rows without links between others that stay as they are numbered are no matter") {
+TEST_CASE(
+    "rows without links between others that stay as they are numbered: the others are laid out "
+    "right") {
   if (tested_engines() != "gpu") return;
   constexpr NodeId nodes = 200'000;
   const SharedMemoryLimit limit(40 << 10);
   for (const NodeId step : {2U, 3U, 7U}) {
     CAPTURE(step);
     for (const NodeId begin : {0U, 1U}) {
-      EdgeList edges = links_to(nodes, nodes, every(step, begin, nodes));
-      check_blocked(edges);
-      edges.weights.assign(nodes, 0.25);
-      edges.weights[nodes / 3] = 3;
-      check_blocked(edges);
+      check_both(links_to(nodes, nodes, every(step, begin, nodes)));
     }
   }
 }
 
-TEST_CASE("a million rows without links between, before or behind those with links are no matter") {
+TEST_CASE(
+    "a million rows without links between, before or behind others: the others are laid out "
+    "right") {
   if (tested_engines() != "gpu") return;
   constexpr NodeId nodes = 1U << 21;
   for (const std::vector<NodeId>& rows :
