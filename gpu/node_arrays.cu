@@ -103,9 +103,10 @@ void NodeArraysBesideLinks::send(TransferRing& ring, TransferRing::Shipment colu
   columns.first_to_wait = place_ / (columns.buffer_bytes / sizeof(NodeId));
   columns.failed = [this](const std::exception_ptr& error) { failed(error); };
   columns.wait = [widened = widened_.get_future().share()] { widened.get(); };
+  const std::size_t piece = columns.buffer_bytes;
   const std::array shipments{
-      ring.shipment<std::uint32_t>(inverse, narrow, arrived, whole_out_weights),
-      ring.shipment<std::uint32_t>(offsets, narrow + inverse.size(), arrived_behind),
+      ring.shipment<std::uint32_t>(inverse, narrow, arrived, whole_out_weights, piece),
+      ring.shipment<std::uint32_t>(offsets, narrow + inverse.size(), arrived_behind, {}, piece),
       std::move(columns)};
   ring.send(shipments);
 }

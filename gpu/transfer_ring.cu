@@ -249,9 +249,12 @@ void TransferRing::copy(std::span<const From> from, To* to, const Arrived& arriv
 
 template <class To, class From>
 TransferRing::Shipment TransferRing::shipment(std::span<const From> from, To* to, Arrived arrived,
-                                              Convert<To, From> convert) const {
+                                              Convert<To, From> convert,
+                                              std::size_t bytes_of_piece) const {
   if (convert == nullptr) convert = convert_elements<To, From>;
-  const std::size_t bytes = piece_bytes(from.size() * sizeof(To)), piece = bytes / sizeof(To);
+  const std::size_t bytes =
+      bytes_of_piece > 0 ? bytes_of_piece : piece_bytes(from.size() * sizeof(To));
+  const std::size_t piece = bytes / sizeof(To);
   const auto source = [from, piece](std::size_t p) {
     return from.subspan(p * piece, std::min(piece, from.size() - p * piece));
   };
@@ -371,7 +374,7 @@ void TransferRing::fetch(const double* from, std::span<double> to) {
 #define PAGERANK_COPY(From, To)                                                                    \
   template void TransferRing::copy(std::span<const From>, To*, const Arrived&, Convert<To, From>); \
   template TransferRing::Shipment TransferRing::shipment(std::span<const From>, To*, Arrived,      \
-                                                         Convert<To, From>) const
+                                                         Convert<To, From>, std::size_t) const
 PAGERANK_COPY(NodeId, NodeId);
 PAGERANK_COPY(EdgeIndex, EdgeIndex);
 PAGERANK_COPY(EdgeIndex, std::uint32_t);

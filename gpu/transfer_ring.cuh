@@ -68,10 +68,13 @@ class TransferRing {
   /// Whether an array of so many bytes goes through the ring: it is not worth it for all.
   [[nodiscard]] bool worth_it(std::size_t bytes) const;
 
-  /// The same of an array that is worth it, to be sent.
+  /// The same of an array that is worth it, to be sent; in pieces of so many bytes, 0 for what
+  /// suits the array alone. Pieces of several arrays wait for each other: whose are smaller has
+  /// less of the bus.
   template <class To, class From>
   [[nodiscard]] Shipment shipment(std::span<const From> from, To* to, Arrived arrived = {},
-                                  Convert<To, From> convert = nullptr) const;
+                                  Convert<To, From> convert = nullptr,
+                                  std::size_t bytes_of_piece = 0) const;
 
   /// Copies several arrays side by side: half of the threads begin with the first of them, the
   /// others with the last. What takes the host long, for it is converted, then travels beside what
