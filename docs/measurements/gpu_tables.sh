@@ -17,7 +17,7 @@ by_name='FNR == 1 {for (i = 1; i <= NF; ++i) column[$i] = i} function value(name
 measure_solves() {
   # diagonal:22 takes what the first engine of a process has to wait for. A process of its own for
   # rmat:26x16, which fills the host's memory.
-  "$programs/pagerank-bench" solve diagonal:22 "${five[@]}" "${float[@]}" --seconds 0.1 \
+  "$programs/pagerank-bench" solve diagonal:22 "${five[@]}" "${float[@]}" --seconds 0.2 \
     --kernel auto --kernel blocked --kernel balanced "${library[@]}" --csv "$results/solve.csv"
   "$programs/pagerank-bench" solve diagonal:22 rmat:26x16:scramble "${float[@]}" --seconds 0.01 \
     --kernel auto --kernel blocked "${library[@]}" --csv "$results/solve26.csv"
