@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/program_text.hpp"
 
@@ -22,6 +23,38 @@ TEST_CASE("--output holds all nodes, and agrees with the table") {
   CHECK(run_pagerank({data("karate.mtx"), "--output", (files / "s.mtx").string()}).status == 0);
   CHECK(has(read_file(files / "s.mtx"), "\n34 1\n0.0969972"));
   CHECK(has(read_file(files / "s.mtx"), "% converged after "));
+}
+
+TEST_CASE("two runs of the program write the same bytes, whatever the number of threads") {
+  const TemporaryDirectory files;
+  const std::string graph = (files / "graph.mtx").string();
+  REQUIRE(run_program("pagerank-bench", {"--write", graph, "rmat:17x8:scramble:weighted"}).status ==
+          0);
+  std::vector<std::vector<std::string>> engines = {{"--engine", "cpu"}};
+  if (has_gpu()) {
+    for (const char* kernel : {"auto", "balanced", "blocked"}) {
+      engines.push_back({"--engine", "gpu", "--kernel", kernel});
+    }
+  }
+  for (const std::vector<std::string>& engine : engines) {
+    CAPTURE(engine.back());
+    for (const char* precision : {"double", "mixed", "float"}) {
+      CAPTURE(precision);
+      const auto scores_of_run = [&](const char* threads) {
+        const std::string scores = (files / "scores.npy").string();
+        std::vector<std::string> arguments = {graph,         "--quiet", "--top",       "0",
+                                              "--output",    scores,    "--threads",   threads,
+                                              "--precision", precision, "--tolerance", "1e-6"};
+        arguments.insert(arguments.end(), engine.begin(), engine.end());
+        REQUIRE(run_pagerank(arguments).status == 0);
+        return read_file(scores);
+      };
+      const std::string first = scores_of_run("2");
+      CHECK(first.size() > sizeof(double) << 17);
+      CHECK(scores_of_run("2") == first);
+      CHECK(scores_of_run("5") == first);
+    }
+  }
 }
 
 TEST_CASE("a result that cannot be written exits 1") {
