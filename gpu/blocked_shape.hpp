@@ -13,10 +13,11 @@ namespace pagerank::gpu {
 /// renumbered: `position` is a node's new number.
 ///
 /// - A window is window_size neighbouring positions: a piece of x that fits into shared memory.
-/// - A run is what one row links to in one window, cut where it is longer than a list may be. The
+/// - A run is what one row links to in one window, cut where a tile of links that are sorted
+///   together ends and where it would be longer than a list may be (from half of that on). The
 ///   first pass makes one partial sum of each run.
 /// - A row block is some neighbouring rows with at most `capacity` runs, whose partial sums fit
-///   into shared memory. A row with too many for that (a giant) has row blocks of its own.
+///   into shared memory. A row of more than an eighth of that (a giant) has row blocks of its own.
 /// - A segment is the runs of one row block in one window: neighbours among the window's runs.
 struct BlockedShape {
   std::uint32_t window_size;  ///< Ids are below it; window_size itself stands for 0.

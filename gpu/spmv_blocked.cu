@@ -25,8 +25,9 @@
 //
 // Both passes add up short lists of ids of shared memory, and do it alike (slices.cuh): 32 lists of
 // about equal length side by side, a lane each, no shuffles, no atomics, every load 128 bytes.
-// Only rows of more than 128 runs have a warp each, and of more than fit a row block several, of
-// which the last to be done adds up what all have.
+// Only rows of more than 128 runs have a warp each, and giants, whose runs would take more than an
+// eighth of a row block, one for each 1024 of them, of which the last to be done adds up what all
+// have. (What a row has in a window may be several runs where that is very much: BlockedShape.)
 // Nodes are renumbered so that long lists and windows that are used a lot come together, and rows
 // of a row block by falling number of runs. A link costs two bytes and what its run's partial sum
 // costs, about ten bytes: the layout lives from runs that are longer than one link.
