@@ -21,7 +21,7 @@ measure_solves() {
     --kernel auto --kernel blocked --kernel balanced "${library[@]}" --csv "$results/solve.csv"
   "$programs/pagerank-bench" solve diagonal:22 rmat:26x16:scramble "${float[@]}" --seconds 0.01 \
     --kernel auto --kernel blocked "${library[@]}" --csv "$results/solve26.csv"
-  "$programs/pagerank-bench" spmv "${five[@]}" --seconds 0.05 --kernel blocked "${library[@]}" --csv "$results/spmv.csv"
+  "$programs/pagerank-bench" spmv diagonal:22 "${five[@]}" --seconds 0.05 --kernel blocked "${library[@]}" --csv "$results/spmv.csv"
 }
 
 print_solves() {  # of each graph: iteration, its ratios, and the whole of every kernel
