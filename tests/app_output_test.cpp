@@ -31,6 +31,7 @@ TEST_CASE("two runs of the program write the same bytes, whatever the number of 
   REQUIRE(run_program("pagerank-bench", {"--write", graph, "rmat:17x8:scramble:weighted"}).status ==
           0);
   std::vector<std::vector<std::string>> engines = {{"--engine", "cpu"}};
+  int runs = 0;  // each has a file of its own
   if (has_gpu()) {
     for (const char* kernel : {"auto", "balanced", "blocked"}) {
       engines.push_back({"--engine", "gpu", "--kernel", kernel});
@@ -41,7 +42,7 @@ TEST_CASE("two runs of the program write the same bytes, whatever the number of 
     for (const char* precision : {"double", "mixed", "float"}) {
       CAPTURE(precision);
       const auto scores_of_run = [&](const char* threads) {
-        const std::string scores = (files / "scores.npy").string();
+        const std::string scores = (files / (std::to_string(++runs) + ".npy")).string();
         std::vector<std::string> arguments = {graph,         "--quiet", "--top",       "0",
                                               "--output",    scores,    "--threads",   threads,
                                               "--precision", precision, "--tolerance", "1e-6"};
