@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "gpu/cuda_handles.cuh"
 #include "gpu/device.cuh"
 #include "gpu/link_runs.cuh"
 #include "gpu/link_tile.cuh"
@@ -160,10 +161,17 @@ struct Builder {
         graph_(graph),
         in_pieces_(scratch.in_pieces),
         scratch_(scratch.memory),
+        memory_beside_(stream, 0, graph.most_held()),
         algorithms_(scratch_),
+        beside_(scratch_, beside_stream_),
+        beside_fills_(memory_beside_, beside_stream_),
         stream_(stream),
         base_(graph, layout.shape.window_size, algorithms_),
         rows_(base_.linked()) {}
+  /// Where a step fails, others may be on their way beside it, in what is freed then.
+  ~Builder() { cudaStreamSynchronize(beside_stream_); }
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
 
   void build() {
     const BlockedShape& shape = layout_.shape;
@@ -178,15 +186,40 @@ struct Builder {
     if (cut_.blocks >= (std::uint64_t{1} << (32 - class_bits))) {
       throw KernelRefused("kernel blocked: " + std::to_string(cut_.blocks) + " row blocks");
     }
+    // Three large kernels take the device longest: the last of order_runs() and the two fills. Steps
+    // that are small, or for which the host waits, are beside them in a stream of their own.
     run_order_ = order_runs(links_.runs, links_.by_row, cut_, shape, layout_.windows,
-                            layout_.memory, algorithms_);
+                            layout_.memory, algorithms_, queued_);
+    queued_.hold_back(beside_stream_);
     layout_.segments = std::move(run_order_.segments);
     order_rows();
-    lay_out_gather();
-    lay_out_combine();
-    add_long_rows();
+    measure_combine();
+    hold_back(stream_, beside_stream_);
+    measure_gather();
+    hold_back(beside_stream_, stream_);
+    free_scratch(run_order_.under_way);
+    fill_gather();
+    free_scratch(links_.runs.local_of_link, links_.values, run_order_.begin_at, run_order_.lengths);
+    fill_combine();
     share_windows();
+    add_long_rows();
+    hold_back(stream_, beside_stream_);
+    layout_.gather_tiles.finish();
+    layout_.combine_tiles.finish();
     PAGERANK_CUDA(cudaStreamSynchronize(stream_));
+  }
+
+  /// What is queued from now on waits for what `other` has so far.
+  void hold_back(cudaStream_t stream, cudaStream_t other) {
+    queued_.record(other);
+    queued_.hold_back(stream);
+  }
+
+  /// For what is queued into stream_ from now on.
+  template <class... Buffers>
+  void free_scratch(Buffers&... buffers) {
+    ((buffers = {}), ...);
+    if (in_pieces_) scratch_.give_back();
   }
 
   /// base_at_, position_of_base_, layout.order, row_keys_.
@@ -203,11 +236,11 @@ struct Builder {
           key[row] = block_of_row[row] << class_bits | row_class(counts[row]);
           number[row] = static_cast<NodeId>(row);
         },
-        stream_);
+        beside_stream_);
     cub::DoubleBuffer<std::uint32_t> sorted_keys(keys.data(), spare_keys.data());
     cub::DoubleBuffer<NodeId> sorted_rows(rows.data(), spare_rows.data());
-    algorithms_.sort(sorted_keys, sorted_rows, rows_, 0,
-                     static_cast<int>(class_bits) + bits_below(cut_.blocks));
+    beside_.sort(sorted_keys, sorted_rows, rows_, 0,
+                 static_cast<int>(class_bits) + bits_below(cut_.blocks));
     row_keys_ = std::move(sorted_keys.Current() == keys.data() ? keys : spare_keys);
     base_at_ = std::move(sorted_rows.Current() == rows.data() ? rows : spare_rows);
     position_of_base_ = DeviceBuffer<NodeId>(rows_, scratch_);
@@ -226,21 +259,37 @@ struct Builder {
           position_of_base[base_at[position]] = static_cast<NodeId>(position);
           order[position] = base.node(base_at[position]);
         },
-        stream_);
+        beside_stream_);
   }
 
-  void lay_out_gather() {
-    const SliceLists lists{.groups = layout_.windows,
-                           .begin = links_.runs.of_window.data(),
-                           .end = links_.runs.of_window.data() + 1,
-                           .lengths = run_order_.lengths.data(),
-                           .most = layout_.runs};
+  [[nodiscard]] SliceLists gather_lists() const {
+    return {.groups = layout_.windows,
+            .begin = links_.runs.of_window.data(),
+            .end = links_.runs.of_window.data() + 1,
+            .lengths = run_order_.lengths.data(),
+            .most = layout_.runs};
+  }
+
+  void measure_gather() {
     const bool weighted = graph_.has_values();
     // Least squares of blocks' times on an H100; a store takes less of a warp's time than a load.
     const SliceWork work{.step = bytes_of_step + (weighted ? 2 * warp_size * sizeof(T) : 0),
                          .slice = warp_size * sizeof(T) * 3 / 5};
-    layout_.gather_tiles = SliceTiles(lists, 32, work, layout_.memory, algorithms_);
+    layout_.gather_tiles = SliceTiles(gather_lists(), 32, work, layout_.memory, algorithms_);
     layout_.partials = layout_.gather_tiles.slices() * warp_size;
+    layout_.gather_tiles.share_fill(algorithms_);
+    layout_.window_partials = DeviceBuffer<std::uint64_t>(layout_.windows, layout_.memory);
+    std::uint64_t* const partials = layout_.window_partials.data();
+    const std::uint32_t* const slices = layout_.gather_tiles.group_slices();
+    queue_for_each(
+        layout_.windows,
+        [=] __device__(std::uint64_t w) { partials[w] = std::uint64_t{slices[w]} * warp_size; },
+        stream_);
+  }
+
+  void fill_gather() {
+    const bool weighted = graph_.has_values();
+    layout_.gather_tiles.allocate_ids(layout_.memory, stream_);
     if (weighted) {
       const std::uint64_t count = (layout_.gather_tiles.steps() + steps_of_batch) * warp_size * 2;
       layout_.gather_values = DeviceBuffer<T>(count, layout_.memory);
@@ -255,20 +304,8 @@ struct Builder {
                              .rows = rows_,
                              .window_size = layout_.shape.window_size};
     layout_.gather_tiles.fill_by_group(
-        lists, source, layout_.shape.window_size * sizeof(std::uint16_t), padding,
-        weighted ? layout_.gather_values.data() : static_cast<T*>(nullptr), algorithms_);
-
-    layout_.window_partials = DeviceBuffer<std::uint64_t>(layout_.windows, layout_.memory);
-    std::uint64_t* const partials = layout_.window_partials.data();
-    const std::uint32_t* const slices = layout_.gather_tiles.group_slices();
-    queue_for_each(
-        layout_.windows,
-        [=] __device__(std::uint64_t w) { partials[w] = std::uint64_t{slices[w]} * warp_size; },
-        stream_);
-    links_.runs.local_of_link = {};
-    links_.values = {};
-    run_order_.begin_at = {};
-    run_order_.lengths = {};
+        gather_lists(), source, layout_.shape.window_size * sizeof(std::uint16_t), padding,
+        weighted ? layout_.gather_values.data() : static_cast<T*>(nullptr), stream_);
   }
 
   /// lengths[position] = the runs of the row there, or as many as a list may have.
@@ -281,7 +318,7 @@ struct Builder {
           lengths[position] =
               static_cast<std::uint16_t>(min(counts[base_at[position]], longest_list));
         },
-        stream_);
+        beside_stream_);
   }
 
   /// The rows of each block that are in slices: [begin[block], end[block]); also to row_blocks.
@@ -299,30 +336,37 @@ struct Builder {
           row_blocks[block].empty_begin = static_cast<std::uint32_t>(end[block]);
           row_blocks[block].end = static_cast<std::uint32_t>(first(key + class_empty + 1));
         },
-        stream_);
+        beside_stream_);
   }
 
-  void lay_out_combine() {
+  void measure_combine() {
     const std::uint64_t blocks = cut_.blocks;
-    // By position and row block.
-    DeviceBuffer<std::uint16_t> lengths(rows_, scratch_);
-    DeviceBuffer<std::uint64_t> short_begin(blocks, scratch_), empty_begin(blocks, scratch_);
+    row_lengths_ = DeviceBuffer<std::uint16_t>(rows_, scratch_);
+    short_begin_ = DeviceBuffer<std::uint64_t>(blocks, scratch_);
+    empty_begin_ = DeviceBuffer<std::uint64_t>(blocks, scratch_);
     layout_.row_blocks = DeviceBuffer<RowBlock>(blocks, layout_.memory);
-    layout_.row_blocks.set_to_zero(stream_);
-    RowBlock* const row_blocks = layout_.row_blocks.data();
-    measure_rows(lengths.data());
-    bound_short_rows(short_begin.data(), empty_begin.data(), row_blocks);
-
-    const SliceLists lists{.groups = blocks,
-                           .begin = short_begin.data(),
-                           .end = empty_begin.data(),
-                           .lengths = lengths.data(),
-                           .most = rows_};
+    layout_.row_blocks.set_to_zero(beside_stream_);
+    measure_rows(row_lengths_.data());
+    bound_short_rows(short_begin_.data(), empty_begin_.data(), layout_.row_blocks.data());
     const SliceWork work{.step = bytes_of_step, .slice = warp_size * sizeof(T)};
-    layout_.combine_tiles = SliceTiles(lists, 8, work, layout_.memory, algorithms_);
-    layout_.combine_tiles.fill(lists,
+    layout_.combine_tiles = SliceTiles(combine_lists(), 8, work, layout_.memory, beside_);
+  }
+
+  [[nodiscard]] SliceLists combine_lists() const {
+    return {.groups = cut_.blocks,
+            .begin = short_begin_.data(),
+            .end = empty_begin_.data(),
+            .lengths = row_lengths_.data(),
+            .most = rows_};
+  }
+
+  void fill_combine() {
+    const std::uint64_t blocks = cut_.blocks;
+    layout_.combine_tiles.allocate_ids(layout_.memory, stream_);
+    layout_.combine_tiles.fill(combine_lists(),
                                RowRuns{run_slots(), base_at_.data(), links_.by_row.begin.data()}, 0,
                                static_cast<float*>(nullptr), stream_);
+    RowBlock* const row_blocks = layout_.row_blocks.data();
     const std::uint32_t* const slices = layout_.combine_tiles.group_slices();
     queue_for_each(
         blocks, [=] __device__(std::uint64_t b) { row_blocks[b].first_slice = slices[b]; },
@@ -332,7 +376,6 @@ struct Builder {
     const std::uint32_t* const tiles = layout_.combine_tiles.group_tiles();
     layout_.combine_tiles.cut(tiles, tiles + 1, blocks, warps, layout_.combine_ranges.data(),
                               stream_);
-    layout_.combine_tiles.finish();
   }
 
   [[nodiscard]] RunSlots run_slots() const {
@@ -341,7 +384,7 @@ struct Builder {
 
   void add_long_rows() {
     LongRows long_rows = list_long_rows(links_.by_row, cut_, base_at_, run_slots(), layout_.shape,
-                                        layout_.row_blocks, layout_.memory, algorithms_);
+                                        layout_.row_blocks, memory_beside_, beside_fills_);
     layout_.long_rows = std::move(long_rows.rows);
     layout_.giants = std::move(long_rows.giants);
     layout_.giant_of_piece = std::move(long_rows.giant_of_piece);
@@ -350,14 +393,15 @@ struct Builder {
 
   /// work[c] = that of all tiles before cut c.
   std::vector<std::uint64_t> work_before_cuts(const std::vector<std::uint32_t>& cuts) {
-    const DeviceBuffer<std::uint32_t> tiles = algorithms_.upload(cuts, scratch_);
-    DeviceBuffer<std::uint64_t> work(cuts.size(), scratch_);
+    const DeviceBuffer<std::uint32_t> tiles = beside_fills_.upload(cuts, memory_beside_);
+    DeviceBuffer<std::uint64_t> work(cuts.size(), memory_beside_);
     const std::uint32_t* const tile = tiles.data();
     const std::uint64_t* const before = layout_.gather_tiles.work_before();
     std::uint64_t* const of_cut = work.data();
     queue_for_each(
-        cuts.size(), [=] __device__(std::uint64_t c) { of_cut[c] = before[tile[c]]; }, stream_);
-    return algorithms_.fetch(work.data(), work.size());
+        cuts.size(), [=] __device__(std::uint64_t c) { of_cut[c] = before[tile[c]]; },
+        beside_stream_);
+    return beside_fills_.fetch(work.data(), work.size());
   }
 
   /// Tiles of the first pass to as many blocks as there are multiprocessors.
@@ -367,30 +411,35 @@ struct Builder {
     constexpr std::uint64_t cuts_of_block = 256;
     const std::uint64_t apart =
         layout_.gather_tiles.tiles() / (cuts_of_block * layout_.gather_blocks) + 1;
-    const TileCuts cuts = cut_windows(
-        algorithms_.fetch(layout_.gather_tiles.group_tiles(), layout_.windows + 1), apart);
+    const TileCuts cuts =
+        cut_windows(beside_fills_.fetch(layout_.gather_tiles.group_tiles(), layout_.windows + 1), apart);
     // Least squares of blocks' times on an H100.
     const double window_work = 0.6 * layout_.shape.window_size * sizeof(T);
     TileShares shares = share_tiles(cuts.of_window, work_before_cuts(cuts.tiles), window_work,
                                     layout_.gather_blocks);
     for (std::uint32_t& cut : shares.begins) cut = cuts.tiles[cut];
     for (std::uint32_t& cut : shares.ends) cut = cuts.tiles[cut];
-    layout_.pieces = algorithms_.upload(shares.windows, layout_.memory);
-    layout_.block_pieces = algorithms_.upload(shares.of_block, layout_.memory);
-    const DeviceBuffer<std::uint32_t> begins = algorithms_.upload(shares.begins, scratch_),
-                                      ends = algorithms_.upload(shares.ends, scratch_);
+    layout_.pieces = beside_fills_.upload(shares.windows, memory_beside_);
+    layout_.block_pieces = beside_fills_.upload(shares.of_block, memory_beside_);
+    const DeviceBuffer<std::uint32_t> begins = beside_fills_.upload(shares.begins, memory_beside_),
+                                      ends = beside_fills_.upload(shares.ends, memory_beside_);
     constexpr std::uint32_t warps = gather_threads / warp_size;
-    layout_.gather_ranges = DeviceBuffer<SliceRange>(shares.windows.size() * warps, layout_.memory);
+    layout_.gather_ranges = DeviceBuffer<SliceRange>(shares.windows.size() * warps, memory_beside_);
     layout_.gather_tiles.cut(begins.data(), ends.data(), shares.windows.size(), warps,
-                             layout_.gather_ranges.data(), stream_);
-    layout_.gather_tiles.finish();
+                             layout_.gather_ranges.data(), beside_stream_);
   }
 
   BlockedLayout<T>& layout_;
   const DeviceGraph<T>& graph_;
   bool in_pieces_;  ///< Scratch memory comes array by array.
   ScratchMemory scratch_;
+  Stream beside_stream_{Stream::Priority::first};  ///< Small kernels beside a large one.
+  Event queued_{cudaEventDisableTiming};
+  /// While stream_ goes on with buffers that are free again.
+  ScratchMemory memory_beside_;
   DeviceAlgorithms algorithms_;
+  DeviceAlgorithms beside_;        ///< In what stream_ waits for before it takes more.
+  DeviceAlgorithms beside_fills_;  ///< In memory_beside_.
   cudaStream_t stream_;
   NodeOrder base_;  ///< That nodes are taken in before rows are ordered within their blocks.
   std::uint64_t rows_;
@@ -398,7 +447,9 @@ struct Builder {
   LinkRuns<T> links_{};
   RowBlockCut cut_;
   RunOrder run_order_;
-  DeviceBuffer<std::uint32_t> row_keys_;  ///< Row block and class of the row at each position.
+  DeviceBuffer<std::uint32_t> row_keys_;     ///< Row block and class of the row at each position.
+  DeviceBuffer<std::uint16_t> row_lengths_;  ///< By position.
+  DeviceBuffer<std::uint64_t> short_begin_, empty_begin_;  ///< By row block.
   DeviceBuffer<NodeId> base_at_, position_of_base_;
 };
 

@@ -19,12 +19,14 @@ namespace pagerank::gpu {
 /// A stream of its own for an engine: does not wait for work on the default stream.
 class Stream {
  public:
-  enum class Priority { usual, first };  ///< Of the blocks of kernels that may begin.
+  enum class Priority { usual, early, first };  ///< Of the blocks of kernels that may begin.
   explicit Stream(Priority priority = Priority::usual) {
     int least = 0, greatest = 0;
     PAGERANK_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    const int early = std::min(greatest + 1, least);  // lower numbers come first
+    const int of[] = {least, early, greatest};
     PAGERANK_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
-                                               priority == Priority::first ? greatest : least));
+                                               of[static_cast<int>(priority)]));
   }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -48,6 +50,10 @@ class Event {
   ~Event() { cudaEventDestroy(event_); }
 
   void record(cudaStream_t stream) { PAGERANK_CUDA(cudaEventRecord(event_, stream)); }
+  /// What is queued into the stream from now on waits for it.
+  void hold_back(cudaStream_t stream) const {
+    PAGERANK_CUDA(cudaStreamWaitEvent(stream, event_, 0));
+  }
   /// Returns at once if it was never recorded.
   void wait() const { PAGERANK_CUDA(cudaEventSynchronize(event_)); }
   /// Whether wait() would return at once.

@@ -19,11 +19,14 @@
 
 namespace pagerank::gpu {
 
-/// CUB's algorithms with the scratch memory that they ask for, all queued into its stream.
+/// CUB's algorithms with the scratch memory that they ask for, all queued into its stream, or into
+/// another that waits for it where it has to.
 class DeviceAlgorithms {
  public:
   explicit DeviceAlgorithms(const ScratchMemory& scratch)
-      : scratch_(scratch), stream_(scratch.stream()) {}
+      : DeviceAlgorithms(scratch, scratch.stream()) {}
+  DeviceAlgorithms(const ScratchMemory& scratch, cudaStream_t stream)
+      : scratch_(scratch), stream_(stream) {}
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   [[nodiscard]] const ScratchMemory& scratch() const { return scratch_; }

@@ -145,7 +145,7 @@ __global__ void order_segments(std::uint64_t segments, std::uint32_t windows,
 
 RunOrder order_runs(Runs& runs, const RunsByRow& by_row, const RowBlockCut& cut,
                     const BlockedShape& shape, std::uint32_t windows, const ScratchMemory& memory,
-                    DeviceAlgorithms& algorithms) {
+                    DeviceAlgorithms& algorithms, Event& last_step) {
   const ScratchMemory& scratch = algorithms.scratch();
   cudaStream_t stream = algorithms.stream();
   const std::uint64_t blocks = cut.blocks;
@@ -167,11 +167,12 @@ RunOrder order_runs(Runs& runs, const RunsByRow& by_row, const RowBlockCut& cut,
   order.begin_at = DeviceBuffer<std::uint32_t>(runs.count, scratch);
   order.slots = DeviceBuffer<std::uint16_t>(runs.count, scratch);
   order.lengths = DeviceBuffer<std::uint16_t>(runs.count, scratch);
+  last_step.record(stream);
   order_segments<<<blocks_for(blocks * windows * warp_size, block_size), block_size, 0, stream>>>(
       blocks * windows, windows, bounds.data(), order.segments.data(), runs.begin.data(),
       order.begin_at.data(), order.slots.data(), order.lengths.data());
   PAGERANK_CUDA_LAUNCHED(order_segments);
-  runs.begin = {};
+  order.under_way = {std::move(bounds), std::move(runs.begin)};
   return order;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gpu/blocked_layout.cuh"
+#include "gpu/cuda_handles.cuh"
 #include "gpu/link_runs.cuh"
 #include "gpu/row_blocks.cuh"
 
@@ -13,12 +14,18 @@ struct RunOrder {
   DeviceBuffer<std::uint32_t> begin_at;  ///< Runs::begin of the run at each place.
   DeviceBuffer<std::uint16_t> slots;    ///< Of each run: where its row block finds its partial sum.
   DeviceBuffer<std::uint16_t> lengths;  ///< Of the run at each place, in links.
+  struct UnderWay {
+    DeviceBuffer<std::uint32_t> bounds, begin;
+  };
+  UnderWay under_way;  ///< What the last step reads, to be freed behind it.
 };
 
-/// Frees runs.row and runs.begin, which nothing needs any more; `memory` is the segments'. Queued.
+/// Frees runs.row, takes runs.begin; `memory` is the segments'. Queued;
+/// `last_step` is reached when the last of the steps, which takes longest, may begin.
 [[nodiscard]] RunOrder order_runs(Runs& runs, const RunsByRow& by_row, const RowBlockCut& cut,
                                   const BlockedShape& shape, std::uint32_t windows,
-                                  const ScratchMemory& memory, DeviceAlgorithms& algorithms);
+                                  const ScratchMemory& memory, DeviceAlgorithms& algorithms,
+                                  Event& last_step);
 
 /// Where the partial sums of a row's runs are found by its row block; i counts runs by row.
 struct RunSlots {

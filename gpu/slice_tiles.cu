@@ -137,7 +137,8 @@ void add_up_work(std::uint64_t tiles, const SliceWork& work, const std::uint32_t
 
 SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
                        const SliceWork& work, const ScratchMemory& memory,
-                       DeviceAlgorithms& algorithms) {
+                       DeviceAlgorithms& algorithms)
+    : groups_(lists.groups) {
   cudaStream_t stream = algorithms.stream();
   group_slices_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, algorithms.scratch());
   group_tiles_ = DeviceBuffer<std::uint32_t>(lists.groups + 1, algorithms.scratch());
@@ -189,11 +190,29 @@ SliceTiles::SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps,
         first_slice_.data(), first_step_.data(), slices_, ends_.data());
     PAGERANK_CUDA_LAUNCHED(mark_ends);
   }
+}
+
+void SliceTiles::allocate_ids(const ScratchMemory& memory, cudaStream_t stream) {
   const std::uint64_t words = steps_ * warp_size;
   ids_ = DeviceBuffer<std::uint32_t>(words + batches_beyond * steps_of_batch * warp_size, memory);
   PAGERANK_CUDA(cudaMemsetAsync(ids_.data() + words, 0,
                                 batches_beyond * steps_of_batch * warp_size * sizeof(std::uint32_t),
                                 stream));
+}
+
+void SliceTiles::share_fill(DeviceAlgorithms& algorithms) {
+  const std::uint64_t groups = groups_;
+  DeviceBuffer<std::uint32_t> counts(groups + 1, algorithms.scratch());
+  std::uint32_t* const count = counts.data();
+  const std::uint32_t* const tiles = group_tiles_.data();
+  queue_for_each(
+      groups + 1,
+      [=] __device__(std::uint64_t g) {
+        count[g] = g < groups ? (tiles[g + 1] - tiles[g] + tiles_of_fill - 1) / tiles_of_fill : 0;
+      },
+      algorithms.stream());
+  group_blocks_ = DeviceBuffer<std::uint32_t>(groups + 1, algorithms.scratch());
+  algorithms.exclusive_sum(counts.data(), group_blocks_.data(), groups + 1);
 }
 
 void SliceTiles::cut(const std::uint32_t* begins, const std::uint32_t* ends, std::uint64_t count,

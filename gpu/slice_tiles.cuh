@@ -39,9 +39,12 @@ class SliceTiles {
   SliceTiles() = default;
   /// Lays the lists out: where each goes, not yet their ids, for which fill() is there. Slices
   /// begin in a tile as long as they begin within its first `tile_half_steps`. What view() shows
-  /// is in `memory`.
+  /// is in `memory`, once allocate_ids() has been called, too.
   SliceTiles(const SliceLists& lists, std::uint32_t tile_half_steps, const SliceWork& work,
              const ScratchMemory& memory, DeviceAlgorithms& algorithms);
+
+  /// Memory for the ids, which are most of it: before fill(), in its stream.
+  void allocate_ids(const ScratchMemory& memory, cudaStream_t stream);
 
   [[nodiscard]] SlicesView view() const { return {ids_.data(), ends_.data()}; }
   [[nodiscard]] std::uint64_t tiles() const { return tiles_; }
@@ -66,10 +69,13 @@ class SliceTiles {
             cudaStream_t stream);
 
   /// The same, of a source that looks ids up in so many bytes of shared memory: a block calls
-  /// source.enter(group, that memory) before all else.
+  /// source.enter(group, that memory) before all else. It takes no scratch memory, so that others
+  /// may while it goes on; share_fill() has been queued before.
   template <class T, class Source>
   void fill_by_group(const SliceLists& lists, const Source& source, std::size_t shared_bytes,
-                     std::uint32_t padding, T* values, DeviceAlgorithms& algorithms);
+                     std::uint32_t padding, T* values, cudaStream_t stream);
+  /// Shares the tiles out among the blocks of fill_by_group().
+  void share_fill(DeviceAlgorithms& algorithms);
 
   /// Cuts each of `count` stretches of tiles [begins[i], ends[i]) (device memory) into `parts`
   /// ranges of about as much work: ranges[i * parts + p]. Queued.
@@ -84,6 +90,7 @@ class SliceTiles {
     first_step_ = {};
     first_slice_ = {};
     work_before_ = {};
+    group_blocks_ = {};
   }
 
  private:
@@ -100,8 +107,10 @@ class SliceTiles {
   }
 
   std::uint64_t tiles_ = 0, slices_ = 0, steps_ = 0;
+  std::uint64_t groups_ = 0;
   DeviceBuffer<std::uint32_t> group_slices_, group_tiles_;
-  DeviceBuffer<std::uint32_t> half_steps_;  ///< Of all slices before; slices + 1, and more.
+  DeviceBuffer<std::uint32_t> group_blocks_;  ///< Of fill_by_group(), of all groups before.
+  DeviceBuffer<std::uint32_t> half_steps_;    ///< Of all slices before; slices + 1, and more.
   DeviceBuffer<std::uint32_t> first_step_, first_slice_, ends_, ids_;
   DeviceBuffer<std::uint64_t> work_before_;
 };
@@ -209,26 +218,14 @@ void SliceTiles::fill(const SliceLists& lists, const Source& source, std::uint32
 template <class T, class Source>
 void SliceTiles::fill_by_group(const SliceLists& lists, const Source& source,
                                std::size_t shared_bytes, std::uint32_t padding, T* values,
-                               DeviceAlgorithms& algorithms) {
+                               cudaStream_t stream) {
   if (tiles_ == 0) return;
-  const std::uint64_t groups = lists.groups;
-  DeviceBuffer<std::uint32_t> counts(groups + 1, algorithms.scratch()),
-      group_blocks(groups + 1, algorithms.scratch());
-  std::uint32_t* const count = counts.data();
-  const std::uint32_t* const tiles = group_tiles_.data();
-  queue_for_each(
-      groups + 1,
-      [=] __device__(std::uint64_t g) {
-        count[g] = g < groups ? (tiles[g + 1] - tiles[g] + tiles_of_fill - 1) / tiles_of_fill : 0;
-      },
-      algorithms.stream());
-  algorithms.exclusive_sum(counts.data(), group_blocks.data(), groups + 1);
   const auto kernel = fill_groups<T, Source>;
   PAGERANK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(shared_bytes)));
-  const std::uint64_t most_blocks = tiles_ / tiles_of_fill + groups;
-  kernel<<<static_cast<unsigned>(most_blocks), fill_threads, shared_bytes, algorithms.stream()>>>(
-      slice_fill(lists, padding, values), group_blocks.data(), source);
+  const std::uint64_t most_blocks = tiles_ / tiles_of_fill + groups_;
+  kernel<<<static_cast<unsigned>(most_blocks), fill_threads, shared_bytes, stream>>>(
+      slice_fill(lists, padding, values), group_blocks_.data(), source);
   PAGERANK_CUDA_LAUNCHED(fill_groups);
 }
 
