@@ -186,8 +186,8 @@ struct Builder {
     if (cut_.blocks >= (std::uint64_t{1} << (32 - class_bits))) {
       throw KernelRefused("kernel blocked: " + std::to_string(cut_.blocks) + " row blocks");
     }
-    // Three large kernels take the device longest: the last of order_runs() and the two fills. Steps
-    // that are small, or for which the host waits, are beside them in a stream of their own.
+    // Three large kernels take the device longest: the last of order_runs() and the two fills.
+    // Steps that are small, or for which the host waits, are beside them in a stream of their own.
     run_order_ = order_runs(links_.runs, links_.by_row, cut_, shape, layout_.windows,
                             layout_.memory, algorithms_, queued_);
     queued_.hold_back(beside_stream_);
@@ -411,8 +411,8 @@ struct Builder {
     constexpr std::uint64_t cuts_of_block = 256;
     const std::uint64_t apart =
         layout_.gather_tiles.tiles() / (cuts_of_block * layout_.gather_blocks) + 1;
-    const TileCuts cuts =
-        cut_windows(beside_fills_.fetch(layout_.gather_tiles.group_tiles(), layout_.windows + 1), apart);
+    const TileCuts cuts = cut_windows(
+        beside_fills_.fetch(layout_.gather_tiles.group_tiles(), layout_.windows + 1), apart);
     // Least squares of blocks' times on an H100.
     const double window_work = 0.6 * layout_.shape.window_size * sizeof(T);
     TileShares shares = share_tiles(cuts.of_window, work_before_cuts(cuts.tiles), window_work,
@@ -460,6 +460,11 @@ BlockedLayout<T>::BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream
     : memory(stream, 0, graph.most_held()),
       nodes(graph.node_count()),
       shape(blocked_shape(sizeof(T), device_traits().shared_memory)) {
+  if (!shape.has_room_for_piece()) {
+    const std::size_t bytes = device_traits().shared_memory.most_of_block;
+    throw KernelRefused("kernel blocked: " + std::to_string(bytes) +
+                        " bytes of shared memory are too few");
+  }
   const std::uint64_t most_windows = (nodes - 1) / shape.window_size + 1;
   if (bits_below(most_windows) > static_cast<int>(32 - tile_number_bits)) {
     throw KernelRefused("kernel blocked: " + std::to_string(nodes) + " nodes are too many");

@@ -15,8 +15,9 @@ void prefer_short_start();
 void release_kept_memory();
 
 /// Engines made from now on lay graphs out as on a GPU whose blocks can have no more than so many
-/// bytes of shared memory (0, as at first: what the device has). At least 48 KiB, as every GPU has.
-/// For tests: what other GPUs take can be tried on any.
+/// bytes of shared memory (0, as at first: what the device has). Every GPU has 48 KiB; at least 8,
+/// and of less than 17, in double 25, the kernel "blocked" refuses graphs. For tests: what other
+/// GPUs take can be tried on any, and small graphs in many windows.
 void limit_shared_memory(std::size_t bytes_of_block);
 [[nodiscard]] std::size_t shared_memory_limit();
 

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "gpu/blocked_shape.hpp"
+#include "gpu/row_block_quotas.hpp"
 
 namespace pagerank::gpu {
 TEST_SUITE_BEGIN("gpu");
@@ -47,6 +48,31 @@ TEST_CASE(
       CHECK(shape.window_size < std::uint32_t{1} << 16);
       CHECK(shape.capacity <= std::uint32_t{1} << 16);
       CHECK(shape.giant_runs_of_block() > 0);
+    }
+  }
+}
+
+TEST_CASE("row blocks can be cut, giants' too, by every shape that has room for a giant's piece") {
+  constexpr SharedMemory h100;
+  for (const std::uint32_t value_bytes : {4U, 8U}) {
+    CAPTURE(value_bytes);
+    for (std::size_t bytes = 1 << 9; bytes <= h100.most_of_block; bytes += 1 << 9) {
+      CAPTURE(bytes);
+      const BlockedShape shape = blocked_shape(value_bytes, h100.within(bytes));
+      // Two blocks of a piece and a 0, which is 8 KiB of floats and 12 of doubles in whole 4 KiB,
+      // and 1 KiB each of the system's, which a block alone has once.
+      const std::size_t least = value_bytes == 4 ? 2 * (8 + 1) - 1 : 2 * (12 + 1) - 1;
+      CHECK(shape.has_room_for_piece() == (bytes >= least << 10));
+      if (!shape.has_room_for_piece()) continue;
+      CHECK(shape.window_size > 0);
+      CHECK(shape.giant_runs_of_block() > 0);
+      CHECK(shape.giant_runs_of_block() < shape.capacity);
+      const WindowRows rows{.runs = 1'000'000, .longest = shape.most_runs_of_row()};
+      const std::uint32_t giant = shape.most_runs_of_row() + 1;
+      const std::uint32_t quota =
+          row_block_quotas(shape, {&rows, 1}, {&giant, 1}, /*multiprocessors=*/132)[0];
+      CHECK(quota > 0);
+      CHECK(quota - 1 + rows.longest < shape.capacity);
     }
   }
 }
