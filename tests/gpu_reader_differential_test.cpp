@@ -5,56 +5,24 @@
 #include <array>
 #include <cstdint>
 #include <fstream>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/text_source.hpp"
 #include "core/graph_generator.hpp"
 #include "core/transition_matrix.hpp"
-#include "gpu/device_reader.hpp"
 #include "gpu/pagerank.hpp"
 #include "io/line_blocks.hpp"
 #include "io/matrix_market_writer.hpp"
-#include "tests/both_readers.hpp"
+#include "tests/changing_text.hpp"
 #include "tests/compressed_samples.hpp"
+#include "tests/device_readers.hpp"
 #include "tests/engine_graphs.hpp"
 #include "tests/text_samples.hpp"
 
 namespace pagerank::tests {
 TEST_SUITE_BEGIN("gpu");
-
-namespace {
-
-/// The GPU's reader, which has read a text.
-template <class Reader>
-struct DeviceReading {
-  explicit DeviceReading(io::ByteSource& source, const io::ReadOptions& options = {})
-      : reader(source, options), entries(reader), device(entries, {.threads = options.threads}) {
-    device.read();
-  }
-  Reader reader;
-  app::TextSource entries;
-  gpu::DeviceReader device;
-};
-
-struct DeviceReaders : MatrixMarketReaders {
-  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
-    const DeviceReading<io::MatrixMarketReader> reading(source, options);
-    return {reading.reader.header(), reading.device.download_edges(SourceIndex::row)};
-  }
-};
-
-struct DeviceEdgeListReaders : EdgeListReaders {
-  static Graph parallel(io::ByteSource& source, const io::ReadOptions& options) {
-    DeviceReading<io::EdgeListReader> reading(source, options);
-    return {reading.device.download_edges(SourceIndex::row), reading.device.take_labels()};
-  }
-};
-
-}  // namespace
 
 TEST_CASE("the GPU's reader reads blocks that are joined on their way like others") {
   if (!has_gpu()) return;
@@ -87,6 +55,13 @@ TEST_CASE_TEMPLATE("the GPU's reader too reports a bad line before damage, and e
   for (const TextBeforeDamage& sample : texts_before_damage<Readers>()) {
     check_bad_ends<Readers>(sample, {7, 1 << 20}, {4});
   }
+}
+
+TEST_CASE_TEMPLATE("the GPU's reader too refuses a file that changes while it is read", Readers,
+                   DeviceReaders, DeviceEdgeListReaders) {
+  if (!has_gpu()) return;
+  check_changed_files<Readers>({7, 1 << 20}, {4});
+  check_bad_line_before_new_end<Readers>({1, 4});
 }
 
 TEST_CASE_TEMPLATE("the GPU's reader agrees with the simple one on what fuzzing kept", Readers,
@@ -176,28 +151,12 @@ TEST_CASE("the GPU numbers nodes as the host does, however their labels lie") {
 }
 
 /// A text whose nodes are too many from a few on.
-class FewNodes final : public gpu::EntrySource {
+class FewNodes final : public SourceOfSource {
  public:
-  FewNodes(gpu::EntrySource& source, std::uint64_t most) : source_(source), most_(most) {}
-
-  [[nodiscard]] gpu::EntryTextShape shape() const override { return source_.shape(); }
-  [[nodiscard]] std::size_t buffer_bytes() const override { return source_.buffer_bytes(); }
-  [[nodiscard]] std::optional<gpu::TextBlock> next(const BufferOf& buffer_of) override {
-    return source_.next(buffer_of);
-  }
-  void stop() override { source_.stop(); }
-  [[nodiscard]] std::optional<gpu::ParsedEntry> parse_line(std::string_view line) const override {
-    return source_.parse_line(line);
-  }
-  void accept(std::size_t block, std::uint64_t lines, std::uint64_t entries) override {
-    source_.accept(block, lines, entries);
-  }
-  void inspect(const gpu::TextBlock& block) override { source_.inspect(block); }
-  void close() override { source_.close(); }
+  FewNodes(gpu::EntrySource& source, std::uint64_t most) : SourceOfSource(source), most_(most) {}
   void require_nodes(std::uint64_t count) const override { require_node_count(count, most_); }
 
  private:
-  gpu::EntrySource& source_;
   std::uint64_t most_;
 };
 
