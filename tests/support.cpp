@@ -139,8 +139,9 @@ RunResult run_program_on(const std::string& program_name, const std::vector<std:
 }
 
 std::string tested_engines() {
-  const char* engines = std::getenv("PAGERANK_TEST_ENGINES");
-  return engines != nullptr ? engines : "cpu";
+  const char* const engines = std::getenv("PAGERANK_TEST_ENGINES");
+  if (engines != nullptr) return engines;
+  return is_required("PAGERANK_REQUIRE_GPU") ? "gpu" : "cpu";
 }
 
 bool is_required(const char* variable) {

@@ -71,7 +71,8 @@ struct EngineCase {
   std::function<std::unique_ptr<Engine>(const TransitionMatrix&)> make;
 };
 
-/// "cpu" (the default) or "gpu": the environment's PAGERANK_TEST_ENGINES.
+/// "cpu" or "gpu": the environment's PAGERANK_TEST_ENGINES; without it "cpu", but where a GPU is
+/// required.
 [[nodiscard]] std::string tested_engines();
 
 /// Sizes that cut graphs of some thousand nodes into many of all that the CPU engine cuts them
