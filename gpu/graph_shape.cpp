@@ -1,9 +1,11 @@
 #include "gpu/graph_shape.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "gpu/blocked_shape.hpp"
@@ -14,10 +16,24 @@ namespace {
 
 constexpr std::size_t sector_bytes = 32;
 
-std::size_t distinct(std::vector<std::uint64_t>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  return static_cast<std::size_t>(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
-}
+/// Numbers that have been added, some of `most`.
+class SmallSet {
+ public:
+  explicit SmallSet(std::size_t most) : slots_(std::bit_ceil(2 * most), none) {}
+  void clear() { std::fill(slots_.begin(), slots_.end(), none); }
+  /// Whether it is new.
+  bool add(std::uint64_t number) {
+    constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t slot = (number * golden_ratio >> 32) & mask;
+    while (slots_[slot] != none && slots_[slot] != number) slot = (slot + 1) & mask;
+    return std::exchange(slots_[slot], number) == none;
+  }
+
+ private:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  std::vector<std::uint64_t> slots_;
+};
 
 /// So many sixteenths of the rows and stretches that are looked at of a large graph: of a smaller
 /// one there is less to lose by a wrong choice, and all of a solve may take as long as looking.
@@ -37,12 +53,10 @@ double sample_sectors(const MatrixSampler& matrix, std::size_t value_bytes) {
   }
   const std::vector<NodeId> columns = matrix.columns(links);
   std::size_t sectors = 0;
-  for (std::size_t s = 0; s < stretches; ++s) {
-    std::vector<std::uint64_t> touched(seen);
-    for (std::size_t i = 0; i < seen; ++i) {
-      touched[i] = columns[s * seen + i] * value_bytes / sector_bytes;
-    }
-    sectors += distinct(touched);
+  SmallSet touched(seen);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i % seen == 0) touched.clear();
+    sectors += touched.add(columns[i] * value_bytes / sector_bytes);
   }
   return static_cast<double>(sectors) / static_cast<double>(links.size());
 }

@@ -1,6 +1,6 @@
 #include "gpu/matrix_sampler.hpp"
 
-#include <algorithm>
+#include <bit>
 
 namespace pagerank::gpu {
 namespace {
@@ -18,9 +18,16 @@ std::vector<T> gather(std::size_t count, At at) {
 
 std::vector<MatrixSampler::Row> HostSampler::rows_of(const std::vector<EdgeIndex>& links) const {
   const auto& offsets = matrix_.in_links.row_offsets;
+  // Bisections side by side: what memory makes one wait for the others wait for, too.
+  std::vector<std::size_t> row(links.size(), 0);  // of those that begin no later, the last so far
+  for (std::size_t step = std::bit_floor(offsets.size()); step > 0; step /= 2) {
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      const std::size_t further = row[i] + step;
+      if (further < offsets.size() && offsets[further] <= links[i]) row[i] = further;
+    }
+  }
   return gather<Row>(links.size(), [&](std::size_t i) {
-    const EdgeIndex* const end = std::upper_bound(offsets.begin(), offsets.end(), links[i]);
-    return Row{end[-1], *end, static_cast<NodeId>(end - 1 - offsets.begin())};
+    return Row{offsets[row[i]], offsets[row[i] + 1], static_cast<NodeId>(row[i])};
   });
 }
 std::vector<MatrixSampler::Row> HostSampler::rows(const std::vector<NodeId>& nodes) const {
