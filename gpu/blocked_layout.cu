@@ -1,8 +1,9 @@
 // Prepares the blocked layout on the device: links are brought into the order of rows, sorted by
 // window in tiles and cut into runs, rows cut into row blocks, runs put in the order of their
 // length, and both passes' ids laid out in slices. Sorts of all elements and scans are CUB's; each
-// step is one of them or a small kernel or two. Here are the order of the steps, the order of rows,
-// and both passes; the other steps have files of their own.
+// step is one of them or a small kernel or two, some beside the large ones in a second stream. Here
+// are the order of the steps, the order of rows, and both passes; the other steps have files of
+// their own.
 #include "gpu/blocked_layout.cuh"
 
 #include <string>
@@ -435,7 +436,8 @@ struct Builder {
   ScratchMemory scratch_;
   Stream beside_stream_{Stream::Priority::first};  ///< Small kernels beside a large one.
   Event queued_{cudaEventDisableTiming};
-  /// While stream_ goes on with buffers that are free again.
+  /// While stream_ goes on with buffers that are free again. What is left of it lives on with the
+  /// layout, and so it is stream_'s, though until all is joined only beside_stream_ takes any.
   ScratchMemory memory_beside_;
   DeviceAlgorithms algorithms_;
   DeviceAlgorithms beside_;        ///< In what stream_ waits for before it takes more.

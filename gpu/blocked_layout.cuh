@@ -43,7 +43,8 @@ struct BlockedLayout {
   /// next stage takes.
   BlockedLayout(const DeviceGraph<T>& graph, cudaStream_t stream);
 
-  ScratchMemory memory;  ///< Of the arrays, and of who multiplies.
+  ScratchMemory memory;  ///< Of most arrays (what is made beside others has its own), and of who
+                         ///< multiplies.
   std::uint64_t nodes = 0;
   std::uint64_t rows = 0;  ///< Positions of nodes with links; those behind are in no row block.
   BlockedShape shape{};

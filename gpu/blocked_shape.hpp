@@ -31,7 +31,8 @@ struct BlockedShape {
   /// The longest row, in runs, that is not a giant.
   [[nodiscard]] std::uint32_t most_runs_of_row() const { return capacity / 8; }
 
-  /// Whether a row block has room for such a piece: else no graph can be laid out.
+  /// Whether a row block holds a giant's piece (`most_runs_of_piece`): shapes that do not are
+  /// refused.
   [[nodiscard]] constexpr bool has_room_for_piece() const { return capacity > most_runs_of_piece; }
 
   /// Runs of a giant in each of its row blocks but the last: whole pieces.

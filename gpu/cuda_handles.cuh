@@ -23,7 +23,7 @@ class Stream {
   explicit Stream(Priority priority = Priority::usual) {
     int least = 0, greatest = 0;
     PAGERANK_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    const int early = std::min(greatest + 1, least);  // lower numbers come first
+    const int early = greatest + 1 < least ? greatest + 1 : greatest;  // the lower, the earlier
     const int of[] = {least, early, greatest};
     PAGERANK_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
                                                of[static_cast<int>(priority)]));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t sector_bytes = 32;
 
-/// Numbers that have been added, some of `most`.
+/// Numbers that have been added, `most` of them or fewer.
 class SmallSet {
  public:
   explicit SmallSet(std::size_t most) : slots_(std::bit_ceil(2 * most), none) {}

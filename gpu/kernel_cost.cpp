@@ -63,7 +63,8 @@ KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes,
   const double rate = gather_rate(nodes * width) * std::pow(faster, share_of_memory(nodes * width));
   const double gather = links * shape.sectors_per_link / rate;
   const double bandwidth = faster * bytes_per_second;
-  // Links and what they gather come side by side, but share the way where they take as long.
+  // Links and what they gather come side by side, but hinder each other where they take as long: a
+  // fit, as good as the greater of both elsewhere (docs/performance.md, which kernel).
   const double of_links = std::hypot(links_bytes / bandwidth, gather);
   return {.prepare = 0.1e-3,
           .iteration = launches_of_balanced + of_links + nodes_bytes / bandwidth};

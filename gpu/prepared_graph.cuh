@@ -308,7 +308,7 @@ class PreparedGraph {
   void begin_to_prepare(bool held) {
     int device = 0;
     PAGERANK_CUDA(cudaGetDevice(&device));
-    preparing_.emplace(Stream::Priority::early);
+    preparing_.emplace(Stream::Priority::early);  // what it has beside its large kernels is first
     Preparation& preparation = preparation_.emplace();
     if (held) graph_.hold_at_arrival(&preparation.hold);
     try {

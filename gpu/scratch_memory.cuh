@@ -16,7 +16,8 @@ namespace pagerank::gpu {
 /// cudaMalloc(), which tests can have fail.
 [[nodiscard]] cudaError_t allocate(void** data, std::size_t bytes);
 
-/// Device memory for work that is queued into one stream: what is given back is handed out again
+/// Device memory for work that is queued into one stream, or into several that wait for each other
+/// before one takes what another has given back: what is given back is handed out again
 /// without waiting, and goes back to the device when the last copy of this object and the last
 /// buffer from it are gone. Also for many arrays that come and go together. cudaMalloc() takes a
 /// tenth of a millisecond for anything, and CUDA's own pool several times longer than that for

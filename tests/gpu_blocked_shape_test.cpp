@@ -62,10 +62,10 @@ TEST_CASE("row blocks can be cut, giants' too, by every shape that has room for 
       // Two blocks of a piece and a 0, which is 8 KiB of floats and 12 of doubles in whole 4 KiB,
       // and 1 KiB each of the system's, which a block alone has once.
       const std::size_t least = value_bytes == 4 ? 2 * (8 + 1) - 1 : 2 * (12 + 1) - 1;
-      CHECK(shape.has_room_for_piece() == (bytes >= least << 10));
+      REQUIRE(shape.has_room_for_piece() == (bytes >= least << 10));
       if (!shape.has_room_for_piece()) continue;
-      CHECK(shape.window_size > 0);
-      CHECK(shape.giant_runs_of_block() > 0);
+      REQUIRE(shape.window_size > 0);
+      REQUIRE(shape.giant_runs_of_block() > 0);
       CHECK(shape.giant_runs_of_block() < shape.capacity);
       const WindowRows rows{.runs = 1'000'000, .longest = shape.most_runs_of_row()};
       const std::uint32_t giant = shape.most_runs_of_row() + 1;

@@ -56,6 +56,7 @@ auto read_unknown(io::ByteSource& source, Reader& reader, const io::ReadOptions&
   for (int i = 0; i < 5000 && source.bytes_taken() < source.size(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  REQUIRE(source.bytes_taken() >= source.size());
   device.read();
   CHECK(counting.lines_left() == entries);
   CHECK(counting.most_at_once() > given_back_at_once);

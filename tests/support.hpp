@@ -71,8 +71,8 @@ struct EngineCase {
   std::function<std::unique_ptr<Engine>(const TransitionMatrix&)> make;
 };
 
-/// "cpu" or "gpu": the environment's PAGERANK_TEST_ENGINES; without it "cpu", but where a GPU is
-/// required.
+/// "cpu" or "gpu": the environment's PAGERANK_TEST_ENGINES; without it "gpu" where a GPU is
+/// required, else "cpu".
 [[nodiscard]] std::string tested_engines();
 
 /// Sizes that cut graphs of some thousand nodes into many of all that the CPU engine cuts them
