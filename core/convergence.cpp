@@ -74,6 +74,10 @@ void require_no_dangling(std::span<const NodeId> dangling, const Problem& proble
   }
 }
 
+double change_to_certify(double alpha, double tolerance) {
+  return std::max(change_for_tolerance(alpha, tolerance), unit_roundoff);
+}
+
 Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
                               const SolveOptions& options) {
   require_valid(problem, options);
@@ -82,8 +86,7 @@ Solution iterate_to_tolerance(Iteration& iteration, const Problem& problem,
   // iterations whose change is below a unit roundoff make the bound less by a sixty-fourth at most.
   const double least_bound = error_from_residual(problem.alpha, 0);
   const bool within_reach = options.tolerance > least_bound;
-  const double target =
-      std::max(change_for_tolerance(problem.alpha, options.tolerance), unit_roundoff);
+  const double target = change_to_certify(problem.alpha, options.tolerance);
   // That floats go no further takes mixed precision two batches to find out, and more where
   // rounding happens to make changes that seem to shrink.
   const StallDetector no_changes(4 * FloatIterations::batch);

@@ -62,6 +62,11 @@ class Iteration {
   virtual Array<double> scores() = 0;
 };
 
+/// The change from which on the stop rule has the residual evaluated, after every iteration or
+/// every few: what promises the tolerance, and no less than a unit roundoff of double, which no
+/// iteration makes any smaller to speak of.
+[[nodiscard]] double change_to_certify(double alpha, double tolerance);
+
 /// The stop rule, shared by all engines. Iterates until the change promises the tolerance, and from
 /// then on until the residual confirms it (in float it may take a few iterations more). Gives up
 /// where rounding keeps both from shrinking, where it is all that is left of the bound of an error

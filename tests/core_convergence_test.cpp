@@ -148,6 +148,24 @@ TEST_CASE("a change of exactly zero does not pass for convergence when the resid
   CHECK(solution.iterations < 20);
 }
 
+TEST_CASE("the residual is evaluated from the change on that is to be certified, and not before") {
+  for (const double tolerance : {1e-6, std::numeric_limits<double>::min()}) {
+    CAPTURE(tolerance);
+    const double last = change_to_certify(half.alpha, tolerance);
+    CHECK(last >= std::numeric_limits<double>::epsilon() / 2);
+    for (const bool reached : {false, true}) {
+      Scripted iteration({0.4, 2 * last, reached ? last : std::nextafter(last, 1.0)}, {1, 1, 1, 1});
+      std::size_t calls_within = 0;
+      (void)iterate_to_tolerance(
+          iteration, half,
+          {.tolerance = tolerance, .max_iterations = 5, .observer = [&](const Progress& progress) {
+             if (progress.iteration == 4) calls_within = iteration.residual_calls;
+           }});
+      CHECK((calls_within > 0) == reached);
+    }
+  }
+}
+
 TEST_CASE("a tolerance that rounding alone exceeds is given up as soon as only rounding is left") {
   const double least = error_from_residual(half.alpha, 0);
   // Each change is a new smallest, so that nothing seems to have stalled.
