@@ -10,22 +10,30 @@
 
 namespace pagerank::io {
 
-bool is_matrix_market_banner(std::string_view line) {
-  constexpr std::string_view word = "%%matrixmarket";
-  const std::string_view found = next_field(line);
-  return std::equal(found.begin(), found.end(), word.begin(), word.end(), [](char c, char lower) {
-    return c == lower || (c >= 'A' && c <= 'Z' && c + ('a' - 'A') == lower);
+namespace {
+
+/// In upper case, lower case or both; `lower` is in lower case.
+bool is_word(std::string_view found, std::string_view lower) {
+  return std::equal(found.begin(), found.end(), lower.begin(), lower.end(), [](char c, char l) {
+    return c == l || (c >= 'A' && c <= 'Z' && c + ('a' - 'A') == l);
   });
+}
+
+}  // namespace
+
+bool is_matrix_market_banner(std::string_view line) {
+  return is_word(next_field(line), "%%matrixmarket");
 }
 
 std::optional<GraphFormat> format_by_name(const std::string& path) {
   std::filesystem::path name = path;
-  if (name.extension() == ".gz") name.replace_extension();
+  if (is_word(name.extension().native(), ".gz")) name.replace_extension();
   const std::string extension = name.extension().string();
-  if (extension == ".mtx") return GraphFormat::matrix_market;
+  const auto is_extension = [&](std::string_view known) { return is_word(extension, known); };
+  if (is_extension(".mtx")) return GraphFormat::matrix_market;
   static constexpr std::array<std::string_view, 6> edge_lists = {".txt", ".el",    ".wel",
                                                                  ".tsv", ".edges", ".edgelist"};
-  const bool edges = std::find(edge_lists.begin(), edge_lists.end(), extension) != edge_lists.end();
+  const bool edges = std::any_of(edge_lists.begin(), edge_lists.end(), is_extension);
   return edges ? std::optional(GraphFormat::edge_list) : std::nullopt;
 }
 
@@ -36,10 +44,9 @@ GraphFormat format_of(ByteSource& source, const std::string& path) {
     throw InputError(source.name() +
                      ": a graph cache is mapped into memory, and so has to be a file");
   }
-  const std::string_view line = text.substr(0, text.find('\n'));
-  if (is_matrix_market_banner(line)) return GraphFormat::matrix_market;
+  if (is_matrix_market_banner(text.substr(0, text.find('\n')))) return GraphFormat::matrix_market;
   if (const auto format = format_by_name(path)) return *format;
-  std::string_view rest = line;
+  std::string_view rest = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   const std::string_view first = next_field(rest);
   const bool konect = first.starts_with('%') && !first.starts_with("%%");
   return first.starts_with('#') || konect ? GraphFormat::edge_list : GraphFormat::matrix_market;

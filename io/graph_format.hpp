@@ -17,11 +17,12 @@ enum class GraphFormat {
 [[nodiscard]] bool is_matrix_market_banner(std::string_view line);
 
 /// The format that a file's name says, with or without .gz behind it: .mtx, or .txt, .el, .wel,
-/// .tsv, .edges and .edgelist. Nothing for other names.
+/// .tsv, .edges and .edgelist, in upper case, too. Nothing for other names.
 [[nodiscard]] std::optional<GraphFormat> format_by_name(const std::string& path);
 
 /// What a source, from which nothing was read so far, holds. A Matrix Market banner says so
-/// whatever the name; else the name does; of other names a first line that begins with '#', or with
+/// whatever the name; else the name does; of other names a first line, blank ones aside, that
+/// begins with '#', or with
 /// '%' as KONECT's ("% asym unweighted"), says that it is an edge list. All else is Matrix Market,
 /// for that has a banner to be told by: a table of numbers may be anything. Throws InputError for a
 /// graph cache, which cannot be read this way.

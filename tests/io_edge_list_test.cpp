@@ -396,6 +396,11 @@ TEST_CASE("a file's format is told by its banner, its name and its first line") 
       CHECK(format_of(name, "", compress) == GraphFormat::edge_list);
     }
     CHECK(format_of("g", "# Nodes: 3\n1 2\n", compress) == GraphFormat::edge_list);
+    CHECK(format_of("g", "\n \r\n\t# Nodes: 3\n1 2\n", compress) == GraphFormat::edge_list);
+    CHECK(format_of("G.EDGES", "1 2\n", compress) == GraphFormat::edge_list);
+    CHECK(format_of("g.Txt.GZ", "1 2\n", compress) == GraphFormat::edge_list);
+    CHECK(format_of("G.MTX", "# 1 2\n", compress) == GraphFormat::matrix_market);
+    CHECK(format_of("g", "\n\n", compress) == GraphFormat::matrix_market);
     CHECK(format_of("out.g", "% asym unweighted\n1 2\n", compress) == GraphFormat::edge_list);
     CHECK(format_of("g", "1 2\n", compress) == GraphFormat::matrix_market);
     CHECK(format_of("g", std::string(1000, '7'), compress) == GraphFormat::matrix_market);
