@@ -208,7 +208,7 @@ std::optional<io::CachedGraph> read_kept_cache(const Options& options,
                                                const io::SourceStamp& stamp, PhaseClock& clock,
                                                ProgressDisplay& progress, io::Report& report) {
   std::error_code unknown;
-  if (!std::filesystem::exists(path, unknown)) return {};
+  if (!std::filesystem::is_regular_file(path, unknown)) return {};  // of others keep() warns
   try {
     const io::GraphCache cache(path);
     const io::GraphCacheInfo& info = cache.info();
