@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include "io/graph_cache_format.hpp"
 #include "io/input_error.hpp"
@@ -17,6 +18,23 @@ bool is_word(std::string_view found, std::string_view lower) {
   return std::equal(found.begin(), found.end(), lower.begin(), lower.end(), [](char c, char l) {
     return c == l || (c >= 'A' && c <= 'Z' && c + ('a' - 'A') == l);
   });
+}
+
+/// What the program that compressed the text is called, if it is one of those whose texts are not
+/// decompressed here.
+const char* compressed_by(std::string_view text) {
+  using namespace std::string_view_literals;
+  constexpr std::array<std::pair<std::string_view, const char*>, 4> beginnings = {
+      {{"\x28\xb5\x2f\xfd"sv, "zstd"},
+       {"\xfd"
+        "7zXZ\0"sv,
+        "xz"},
+       {"BZh"sv, "bzip2"},
+       {"PK\x03\x04"sv, "zip"}}};
+  for (const auto& [beginning, name] : beginnings) {
+    if (text.starts_with(beginning)) return name;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -43,6 +61,10 @@ GraphFormat format_of(ByteSource& source, const std::string& path) {
   if (text.starts_with({graph_cache::magic.data(), graph_cache::magic.size()})) {
     throw InputError(source.name() +
                      ": a graph cache is mapped into memory, and so has to be a file");
+  }
+  if (const char* const program = compressed_by(text)) {
+    throw InputError(source.name() + ": compressed by " + program +
+                     ", which is not decompressed here; gzip is");
   }
   if (is_matrix_market_banner(text.substr(0, text.find('\n')))) return GraphFormat::matrix_market;
   if (const auto format = format_by_name(path)) return *format;

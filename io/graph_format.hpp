@@ -25,7 +25,7 @@ enum class GraphFormat {
 /// begins with '#', or with
 /// '%' as KONECT's ("% asym unweighted"), says that it is an edge list. All else is Matrix Market,
 /// for that has a banner to be told by: a table of numbers may be anything. Throws InputError for a
-/// graph cache, which cannot be read this way.
+/// graph cache, which cannot be read this way, and for what zstd, xz, bzip2 or zip compressed.
 [[nodiscard]] GraphFormat format_of(ByteSource& source, const std::string& path);
 
 }  // namespace pagerank::io

@@ -401,6 +401,15 @@ TEST_CASE("a file's format is told by its banner, its name and its first line") 
     CHECK(format_of("g.Txt.GZ", "1 2\n", compress) == GraphFormat::edge_list);
     CHECK(format_of("G.MTX", "# 1 2\n", compress) == GraphFormat::matrix_market);
     CHECK(format_of("g", "\n\n", compress) == GraphFormat::matrix_market);
+    using namespace std::string_literals;
+    CHECK_THROWS_AS((void)format_of("g.mtx", "\x28\xb5\x2f\xfd\x24"s, compress), io::InputError);
+    CHECK_THROWS_AS((void)format_of("g.txt",
+                                    "\xfd"
+                                    "7zXZ\0\0"s,
+                                    compress),
+                    io::InputError);
+    CHECK_THROWS_AS((void)format_of("g", "BZh91AY"s, compress), io::InputError);
+    CHECK_THROWS_AS((void)format_of("g.txt", "PK\x03\x04"s, compress), io::InputError);
     CHECK(format_of("out.g", "% asym unweighted\n1 2\n", compress) == GraphFormat::edge_list);
     CHECK(format_of("g", "1 2\n", compress) == GraphFormat::matrix_market);
     CHECK(format_of("g", std::string(1000, '7'), compress) == GraphFormat::matrix_market);
