@@ -301,9 +301,8 @@ void check_graphs(const Options& options) {
 std::string Options::output_path(const std::string& graph) const {
   if (output_dir.empty()) return output;
   fs::path name = graph == "-" ? "stdin" : fs::path(graph).filename();
-  for (const char* ending : {".prgraph", ".gz"}) {
-    if (name.extension() == ending) name.replace_extension();
-  }
+  if (name.extension() == ".prgraph") name.replace_extension();
+  name = io::without_gz(name);
   if (io::format_by_name(name)) name.replace_extension();
   constexpr std::array extensions = {".tsv", ".csv", ".json", ".mtx", ".npy"};
   name += extensions.at(static_cast<std::size_t>(output_format()));

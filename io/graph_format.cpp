@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <utility>
 
 #include "io/graph_cache_format.hpp"
@@ -43,10 +42,13 @@ bool is_matrix_market_banner(std::string_view line) {
   return is_word(next_field(line), "%%matrixmarket");
 }
 
-std::optional<GraphFormat> format_by_name(const std::string& path) {
-  std::filesystem::path name = path;
+std::filesystem::path without_gz(std::filesystem::path name) {
   if (is_word(name.extension().native(), ".gz")) name.replace_extension();
-  const std::string extension = name.extension().string();
+  return name;
+}
+
+std::optional<GraphFormat> format_by_name(const std::string& path) {
+  const std::string extension = without_gz(path).extension().string();
   const auto is_extension = [&](std::string_view known) { return is_word(extension, known); };
   if (is_extension(".mtx")) return GraphFormat::matrix_market;
   static constexpr std::array<std::string_view, 6> edge_lists = {".txt", ".el",    ".wel",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ enum class GraphFormat {
 
 /// Whether a text that begins with this line is a Matrix Market file, well-formed or not.
 [[nodiscard]] bool is_matrix_market_banner(std::string_view line);
+
+/// The name without a .gz at its end, in upper case, too.
+[[nodiscard]] std::filesystem::path without_gz(std::filesystem::path name);
 
 /// The format that a file's name says, with or without .gz behind it: .mtx, or .txt, .el, .wel,
 /// .tsv, .edges and .edgelist, in upper case, too. Nothing for other names.

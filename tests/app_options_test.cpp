@@ -181,6 +181,7 @@ TEST_CASE("several graphs have a file each in a directory") {
   CHECK(options.output_path("-") == dir + "/stdin.csv");
   CHECK(options.output_path("x/c.txt.gz") == dir + "/c.csv");
   CHECK(options.output_path("c.el") == dir + "/c.csv");
+  CHECK(options.output_path("D.TXT.GZ") == dir + "/D.csv");
   check_refused({"a.mtx", "b.mtx", "--output", "o.tsv"}, "--output-dir");
   check_refused({"a.mtx", "b.mtx", "--report", "o.json"}, "--output-dir");
   check_refused({"x/a.mtx", "y/a.mtx", "--output-dir", dir}, "two graphs");
