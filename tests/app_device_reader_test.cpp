@@ -29,14 +29,8 @@ RunResult run_with_reader(const char* reader, std::vector<std::string> arguments
 }  // namespace
 
 TEST_CASE("the GPU's reader gives what the host's does: table, report and errors") {
-  const std::vector<std::string> by_device = {"--reader", "device"};
-  const auto run = [](std::vector<std::string> arguments, std::vector<std::string> more,
-                      const std::string& input = {}) {
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_pagerank(arguments, input);
-  };
   if (!has_gpu()) {
-    const RunResult refused = run({data("karate.mtx")}, by_device);
+    const RunResult refused = run_with_reader("device", {data("karate.mtx")});
     CHECK(refused.status == 5);
     CHECK(refused.out.empty());
     return;
@@ -48,8 +42,8 @@ TEST_CASE("the GPU's reader gives what the host's does: table, report and errors
         const std::vector<std::string> asked = {data(graph), "--engine", "gpu",
                                                 "--source",  source,     "--kernel",
                                                 kernel,      "--top",    "100000"};
-        const RunResult host = run(asked, {"--reader", "host"});
-        const RunResult device = run(asked, by_device);
+        const RunResult host = run_with_reader("host", asked);
+        const RunResult device = run_with_reader("device", asked);
         CAPTURE(graph);
         CAPTURE(kernel);
         CHECK(device.status == host.status);
@@ -58,8 +52,8 @@ TEST_CASE("the GPU's reader gives what the host's does: table, report and errors
     }
   }
   const std::string text = read_file(data("wiki-Vote.mtx.gz"));
-  const std::string table = run({data("wiki-Vote.mtx.gz")}, {"--engine", "gpu"}).out;
-  CHECK(run({"-"}, by_device, text).out == table);
+  const std::string table = run_pagerank({data("wiki-Vote.mtx.gz"), "--engine", "gpu"}).out;
+  CHECK(run_with_reader("device", {"-"}, text).out == table);
 
   const auto of_host = report_of({data("netscience.mtx"), "--engine", "gpu"});
   const auto of_device = report_of({data("netscience.mtx"), "--reader", "device"});
@@ -78,9 +72,11 @@ TEST_CASE("the GPU's reader gives what the host's does: table, report and errors
     if (!file.is_regular_file()) continue;
     const std::vector<std::string> asked = {file.path().string(), "--input-format", "mtx",
                                             "--quiet"};
-    const RunResult host = run(asked, {"--engine", "cpu"});  // to look for GPUs takes longer
+    std::vector<std::string> on_host = asked;
+    on_host.insert(on_host.end(), {"--engine", "cpu"});  // to look for GPUs takes longer
+    const RunResult host = run_pagerank(on_host);
     if (host.status != 3) continue;
-    const RunResult device = run(asked, by_device);
+    const RunResult device = run_with_reader("device", asked);
     CAPTURE(file.path().string());
     CHECK(device.status == 3);
     CHECK(device.err == host.err);
@@ -111,16 +107,9 @@ TEST_CASE("entries are taken to be there only where a file's bytes can hold what
 }
 
 TEST_CASE("the GPU's reader gives what the host's does of edge lists") {
-  const std::vector<std::string> by_device = {"--reader", "device"};
-  const std::vector<std::string> by_host = {"--reader", "host"};
-  const auto run = [](std::vector<std::string> arguments, const std::vector<std::string>& more,
-                      const std::string& input = {}) {
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_pagerank(arguments, input);
-  };
   if (!has_gpu()) {
     const std::string list = (source_dir() / "tests/data/edge_lists/valid/ids_64_bit.el").string();
-    CHECK(run({list}, by_device).status == 5);
+    CHECK(run_with_reader("device", {list}).status == 5);
     return;
   }
   const TemporaryDirectory files;
@@ -147,14 +136,15 @@ TEST_CASE("the GPU's reader gives what the host's does of edge lists") {
     CAPTURE(graph);
     const std::vector<std::string> asked = {graph,    "--engine",       "gpu",   "--top",
                                             "100000", "--input-format", "edges", "--quiet"};
-    const RunResult host = run(asked, by_host), device = run(asked, by_device);
+    const RunResult host = run_with_reader("host", asked);
+    const RunResult device = run_with_reader("device", asked);
     CHECK(device.status == host.status);
     CHECK(device.out == host.out);
     CHECK(device.err == host.err);
     ++(host.status == 3 ? refused : ranked);
     std::vector<std::string> streamed = asked;
     streamed.front() = "-";
-    CHECK(run(streamed, by_device, read_file(graph)).out == host.out);
+    CHECK(run_with_reader("device", streamed, read_file(graph)).out == host.out);
   }
   CHECK(refused > 20);
   CHECK(ranked > 10);
@@ -272,10 +262,8 @@ TEST_CASE("graphs of several windows are ranked alike, whichever reader brings t
         const std::vector<std::string> asked = {graph,     "--engine", "gpu",         "--kernel",
                                                 "blocked", "--top",    "1000",        "--quiet",
                                                 "--alpha", "0.9",      "--precision", precision};
-        std::vector<std::string> by_host = asked, by_device = asked;
-        by_host.insert(by_host.end(), {"--reader", "host"});
-        by_device.insert(by_device.end(), {"--reader", "device"});
-        const RunResult host = run_pagerank(by_host), device = run_pagerank(by_device);
+        const RunResult host = run_with_reader("host", asked);
+        const RunResult device = run_with_reader("device", asked);
         CHECK(host.status == 0);
         CHECK(device.status == 0);
         CHECK(lines_of(host.out).size() == 1001);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How far `--kernel auto` is behind the best kernel, over graphs of twelve kinds.
+# How far `--kernel auto` is behind the best kernel, over graphs of eleven kinds.
 #
 #   auto_tables.sh FOLDER_OF_THE_PROGRAMS RESULTS [PART]...
 #
@@ -17,54 +17,50 @@ middle=(citation:20x16 citation:21x8 preferential:21x16 small-world:20x16:scramb
 large=(citation:22x16:scramble preferential:22x8:scramble small-world:22x8:scramble traps:20x32:scramble web:22x16:scramble
   uniform:17x200 uniform:22x16 uniform:23x8 power-law:22x16 rmat:22x16:scramble)
 ours=(--kernel auto --kernel balanced --kernel blocked)
-# diagonal:20 takes what the first engine of a process has to wait for.
-measure() {  # PART NUMBER ARGUMENT...: to a file of its own
-  local file=$results/$1-$2.csv
-  shift 2
-  "$programs/pagerank-bench" solve diagonal:20 "$@" --tolerance 1e-6 --csv "$file" >/dev/null
-}
 
-one() {
-  local library=(--kernel subwarp --kernel hybrid --kernel cusparse --kernel cusparse-alg1 --precision float)
-  measure one 1 "${small[@]}" "${ours[@]}" "${library[@]}" --seconds 0.1
-  measure one 2 "${middle[@]}" "${ours[@]}" "${library[@]}" --seconds 0.1
-  measure one 3 "${large[@]}" "${ours[@]}" "${library[@]}" --seconds 0.1
-}
-slow() {
-  measure slow 1 "${small[@]}" "${ours[@]}" --precision mixed --alpha 0.99 --seconds 0.1
-  measure slow 2 "${middle[@]}" "${ours[@]}" --precision mixed --alpha 0.99 --seconds 0.1
-  measure slow 3 "${large[@]}" "${ours[@]}" --precision mixed --alpha 0.99 --seconds 0.1
-}
-hundred() {
-  local library=(--kernel cusparse-alg1 --precision float --solves 100)
-  measure hundred 1 "${small[@]}" "${ours[@]}" "${library[@]}" --seconds 0.1
-  measure hundred 2 "${middle[@]}" "${ours[@]}" "${library[@]}" --seconds 0.1
-  measure hundred 3 "${large[@]}" "${ours[@]}" "${library[@]}" --seconds 0.1
-}
-
-for part in "${@:-one slow hundred}"; do
-  for one_part in $part; do
-    "$one_part"
-    awk 'FNR > 1 || NR == 1' "$results/$one_part"-[0-9].csv >"$results/$one_part.csv"
-    rm "$results/$one_part"-[0-9].csv
-    echo "$one_part: graph, what auto came to, its whole in ms, the same kernel's by name, the best one's, per cent behind that"
-    # (solve_seconds are those of one of so many solves.)
-    awk -F, -v solves="$([[ $one_part == hundred ]] && echo 100 || echo 1)" '
-      FNR == 1 {for (i = 1; i <= NF; ++i) column[$i] = i; next}
-      $column["graph"] ~ /^diagonal/ || $column["median_seconds"] == "" {next}
-      {
-        g = $column["graph"]; kernel = $column["kernel"]
-        whole = ($column["prepare_seconds"] + solves * $column["solve_seconds"]) * 1e3
-        if (!(g in seen)) {seen[g] = 1; order[++graphs] = g}
-        if (kernel ~ /^auto/) {auto[g] = whole; chosen[g] = substr(kernel, 6); next}
-        by_name[g, kernel] = whole
-        if (!(g in best) || whole < best[g]) {best[g] = whole; name[g] = kernel}
-      }
-      END {
-        for (i = 1; i <= graphs; ++i) {
-          g = order[i]
-          printf "%-36s %-9s %8.2f %8.2f %8.2f (%s) %.1f\n", g, chosen[g], auto[g], by_name[g, chosen[g]], best[g], name[g], (auto[g] / best[g] - 1) * 100
-        }
-      }' "$results/$one_part.csv"
+measure() {  # PART ARGUMENT...: graphs of each size to a file of their own
+  local part=$1 size
+  shift
+  for size in small middle large; do
+    local -n graphs=$size
+    # diagonal:20 takes what the first engine of a process has to wait for.
+    "$programs/pagerank-bench" solve diagonal:20 "${graphs[@]}" "${ours[@]}" "$@" --tolerance 1e-6 --seconds 0.1 \
+      --csv "$results/$part-$size.csv" >/dev/null
   done
+}
+
+measure_one() {
+  measure one --kernel subwarp --kernel hybrid --kernel cusparse --kernel cusparse-alg1 --precision float
+}
+measure_slow() {
+  measure slow --precision mixed --alpha 0.99
+}
+measure_hundred() {
+  measure hundred --kernel cusparse-alg1 --precision float --solves 100
+}
+
+[ $# -gt 0 ] || set -- one slow hundred
+for part; do
+  "measure_$part"
+  awk 'FNR > 1 || NR == 1' "$results/$part"-{small,middle,large}.csv >"$results/$part.csv"
+  rm "$results/$part"-{small,middle,large}.csv
+  echo "$part: graph, what auto came to, its whole in ms, the same kernel's by name, the best one's, per cent behind that"
+  # (solve_seconds are those of one of so many solves.)
+  awk -F, -v solves="$([[ $part == hundred ]] && echo 100 || echo 1)" '
+    FNR == 1 {for (i = 1; i <= NF; ++i) column[$i] = i; next}
+    $column["graph"] ~ /^diagonal/ || $column["median_seconds"] == "" {next}
+    {
+      g = $column["graph"]; kernel = $column["kernel"]
+      whole = ($column["prepare_seconds"] + solves * $column["solve_seconds"]) * 1e3
+      if (!(g in seen)) {seen[g] = 1; order[++graphs] = g}
+      if (kernel ~ /^auto/) {auto[g] = whole; chosen[g] = substr(kernel, 6); next}
+      by_name[g, kernel] = whole
+      if (!(g in best) || whole < best[g]) {best[g] = whole; name[g] = kernel}
+    }
+    END {
+      for (i = 1; i <= graphs; ++i) {
+        g = order[i]
+        printf "%-36s %-9s %8.2f %8.2f %8.2f (%s) %.1f\n", g, chosen[g], auto[g], by_name[g, chosen[g]], best[g], name[g], (auto[g] / best[g] - 1) * 100
+      }
+    }' "$results/$part.csv"
 done
