@@ -184,9 +184,12 @@ TEST_CASE("memory of links to and from hubs is free again before many threads ar
   const std::string file = (files / "g.mtx").string();
   REQUIRE(run_program("pagerank-bench", {"--write", file, "rmat:20x16"}).status == 0);
   const std::uint64_t program = peak_without_graph(), matrix = bytes_of_matrix(file);
-  const std::uint64_t peak = peak_of(file, "/dev/null", 16);
+  // By how the system has threads take turns it varies by a sixth. On two cores the least of a few
+  // runs is 1.7 to 1.9 times the matrix, of bins that are not cut 1.9 to 2.2.
+  std::uint64_t peak = peak_of(file, "/dev/null", 6);
+  for (int run = 0; run < 5; ++run) peak = std::min(peak, peak_of(file, "/dev/null", 6));
   CHECK(peak > program + matrix);
-  CHECK(peak - program <= matrix * 9 / 4);
+  CHECK(peak - program <= matrix * 19 / 10);
 }
 
 TEST_CASE("and one of few nodes with very many links, by two threads") {
