@@ -10,6 +10,7 @@
 
 #include "gpu/cuda_handles.cuh"
 #include "gpu/device.cuh"
+#include "gpu/late_stream.cuh"
 #include "gpu/link_runs.cuh"
 #include "gpu/link_tile.cuh"
 #include "gpu/long_rows.cuh"
@@ -192,12 +193,15 @@ struct Builder {
     run_order_ = order_runs(links_.runs, links_.by_row, cut_, shape, layout_.windows,
                             layout_.memory, algorithms_, queued_);
     queued_.hold_back(beside_stream_);
+    be_late_if_asked(LayoutStream::beside, beside_stream_);
     layout_.segments = std::move(run_order_.segments);
     order_rows();
     measure_combine();
     hold_back(stream_, beside_stream_);
     measure_gather();
     hold_back(beside_stream_, stream_);
+    be_late_if_asked(LayoutStream::beside, beside_stream_);
+    be_late_if_asked(LayoutStream::first, stream_);
     free_scratch(run_order_.under_way);
     fill_gather();
     free_scratch(links_.runs.local_of_link, links_.values, run_order_.begin_at, run_order_.lengths);

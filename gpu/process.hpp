@@ -27,11 +27,19 @@ enum class Failure {
   upload,      ///< Of a buffer of the ring that arrays of 1 MiB and more go through.
   loop         ///< Making the graph of an iteration's kernels that loops on the device.
 };
-/// The nth of those from now on fails, counted from 1; 0, as at first: none does. For tests.
-void fail_at(Failure what, std::size_t nth);
-/// Whether that is still to come.
+/// The nth of those from now on fails, counted from 1, and so many in a row; 0, as at first: none
+/// does. (Who asks for memory may ask again for less: one failure is not always an end.) For tests.
+void fail_at(Failure what, std::size_t nth, std::size_t in_a_row = 1);
+/// Whether the first of them is still to come.
 [[nodiscard]] bool failure_is_to_come(Failure what);
 /// Asked by who is about to do it, each time: whether it fails.
 [[nodiscard]] bool fails_now(Failure what);
+
+/// Of the two streams that the layout of "blocked" is made in.
+enum class LayoutStream { none, first, beside };
+/// Layouts made from now on have that stream some milliseconds late wherever both may run; none, as
+/// at first. For tests: which of them is ahead must make no difference.
+void delay(LayoutStream which);
+[[nodiscard]] LayoutStream delayed_stream();
 
 }  // namespace pagerank::gpu

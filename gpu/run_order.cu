@@ -1,6 +1,7 @@
 // Segments, and the runs of each in the order of their length.
 #include "gpu/run_order.cuh"
 
+#include "gpu/late_stream.cuh"
 #include "gpu/warp_reduce.cuh"
 
 namespace pagerank::gpu {
@@ -168,6 +169,7 @@ RunOrder order_runs(Runs& runs, const RunsByRow& by_row, const RowBlockCut& cut,
   order.slots = DeviceBuffer<std::uint16_t>(runs.count, scratch);
   order.lengths = DeviceBuffer<std::uint16_t>(runs.count, scratch);
   last_step.record(stream);
+  be_late_if_asked(LayoutStream::first, stream);
   order_segments<<<blocks_for(blocks * windows * warp_size, block_size), block_size, 0, stream>>>(
       blocks * windows, windows, bounds.data(), order.segments.data(), runs.begin.data(),
       order.begin_at.data(), order.slots.data(), order.lengths.data());

@@ -15,6 +15,23 @@
 #include "tests/support.hpp"
 
 namespace pagerank::tests {
+namespace {
+
+/// The least memory, to a tenth, that the engine can be made in.
+std::size_t least_memory(const TransitionMatrix& matrix, gpu::EngineOptions options) {
+  options.memory_limit = std::size_t{1} << 20;
+  for (;;) {
+    try {
+      const gpu::Engine engine(matrix, options);
+      return options.memory_limit;
+    } catch (const OutOfMemory&) {
+      options.memory_limit += options.memory_limit / 10;
+    }
+  }
+}
+
+}  // namespace
+
 TEST_SUITE_BEGIN("engine");
 
 TEST_CASE("a GPU with less shared memory ranks graphs that nobody chose a kernel for") {
@@ -124,6 +141,50 @@ TEST_CASE("blocked gives the same bits each time where links lead from window to
           for (const Solution* same : {&again, &fresh}) {
             CHECK(same->scores == first.scores);
             CHECK(same->changes == first.changes);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("blocked is laid out to the same bits whichever of its streams is late") {
+  if (tested_engines() != "gpu") return;
+  struct LateStream {
+    explicit LateStream(gpu::LayoutStream which) { gpu::delay(which); }
+    ~LateStream() { gpu::delay(gpu::LayoutStream::none); }
+    LateStream(const LateStream&) = delete;
+    LateStream& operator=(const LateStream&) = delete;
+  };
+  constexpr NodeId nodes = 1U << 17;
+  for (GraphRecipe graph : {GraphRecipe{.kind = GraphKind::rmat, .links = 1U << 21},
+                            GraphRecipe{.kind = GraphKind::hub}}) {
+    graph.nodes = nodes;
+    graph.scramble = true;
+    for (const bool weighted : {false, true}) {
+      graph.weighted = weighted;
+      const TransitionMatrix matrix = make_transition_matrix(generate_graph(graph));
+      for (const Precision precision : {Precision::float64, Precision::float32}) {
+        const SharedMemoryLimit limit(std::size_t{40} << 10);  // many windows
+        gpu::EngineOptions of_engine{.kernel = "blocked", .precision = precision};
+        // Memory for all steps, and so little that it is given back step by step.
+        for (const std::size_t memory : {std::size_t{0}, least_memory(matrix, of_engine)}) {
+          of_engine.memory_limit = memory;
+          CAPTURE(static_cast<int>(graph.kind));
+          CAPTURE(weighted);
+          CAPTURE(memory);
+          CAPTURE(static_cast<int>(precision));
+          const auto solve_with = [&](gpu::LayoutStream late) {
+            const LateStream stream(late);
+            return gpu::Engine(matrix, of_engine).solve({}, {.tolerance = 1e-5});
+          };
+          const Solution expected = solve_with(gpu::LayoutStream::none);
+          CHECK(expected.converged);
+          for (const auto late : {gpu::LayoutStream::first, gpu::LayoutStream::beside}) {
+            CAPTURE(static_cast<int>(late));
+            const Solution found = solve_with(late);
+            CHECK(found.scores == expected.scores);
+            CHECK(found.changes == expected.changes);
           }
         }
       }

@@ -22,9 +22,11 @@
 namespace pagerank::tests {
 namespace {
 
-/// As long as it lives the nth of those may fail.
+/// As long as it lives the nth of those may fail, and so many in a row.
 struct FailureAt {
-  FailureAt(gpu::Failure failure, std::size_t nth) : what(failure) { gpu::fail_at(what, nth); }
+  FailureAt(gpu::Failure failure, std::size_t nth, std::size_t in_a_row = 1) : what(failure) {
+    gpu::fail_at(what, nth, in_a_row);
+  }
   ~FailureAt() { gpu::fail_at(what, 0); }
   FailureAt(const FailureAt&) = delete;
   FailureAt& operator=(const FailureAt&) = delete;
@@ -38,12 +40,13 @@ const SolveOptions accurate{.tolerance = 1e-9};
 /// fails, for n from 1 until there are no more; whatever else comes of it has to be right.
 template <class Error>
 std::size_t errors_of(gpu::Failure failure, const TransitionMatrix& matrix,
-                      const gpu::EngineOptions& options, std::span<const double> expected) {
+                      const gpu::EngineOptions& options, std::span<const double> expected,
+                      std::size_t in_a_row = 1) {
   std::size_t errors = 0;
   bool all = false;
   for (std::size_t nth = 1; !all; nth += 1 + nth / 16) {
     CAPTURE(nth);
-    const FailureAt at(failure, nth);
+    const FailureAt at(failure, nth, in_a_row);
     try {
       gpu::Engine engine(matrix, options);
       CHECK(l1_distance(engine.solve({}, accurate).scores, expected) < 1e-8);
@@ -90,6 +93,23 @@ std::size_t errors_of_reading(const std::string& path) {
 
 TEST_SUITE_BEGIN("gpu");
 
+TEST_CASE("what is asked to fail does, the nth time and so many in a row") {
+  for (const std::size_t in_a_row : {std::size_t{1}, std::size_t{3}}) {
+    for (const std::size_t nth : {std::size_t{0}, std::size_t{1}, std::size_t{4}}) {
+      CAPTURE(in_a_row);
+      CAPTURE(nth);
+      const FailureAt at(gpu::Failure::upload, nth, in_a_row);
+      for (std::size_t time = 1; time < 10; ++time) {
+        CAPTURE(time);
+        CHECK(at.is_to_come() == (nth != 0 && time <= nth));
+        CHECK_FALSE(gpu::fails_now(gpu::Failure::loop));
+        CHECK(gpu::fails_now(gpu::Failure::upload) ==
+              (nth != 0 && nth <= time && time < nth + in_a_row));
+      }
+    }
+  }
+}
+
 TEST_CASE("whichever allocation on the device fails, its reader of texts says so") {
   if (!has_gpu()) return;
   Random random(61);
@@ -121,7 +141,14 @@ TEST_CASE("whichever allocation on the device fails, an engine says so or does w
         CAPTURE(static_cast<int>(precision));
         const gpu::EngineOptions options{
             .kernel = kernel, .precision = precision, .upload_stretch = 10'000};
-        CHECK(errors_of<OutOfMemory>(gpu::Failure::allocation, matrix, options, expected) > 0);
+        const auto errors = [&](std::size_t in_a_row) {
+          return errors_of<OutOfMemory>(gpu::Failure::allocation, matrix, options, expected,
+                                        in_a_row);
+        };
+        const std::size_t of_one = errors(1);
+        CHECK(of_one > 0);
+        // Where less memory would do it is asked for once more: in the middle of a layout, too.
+        if (kernel == "blocked") CHECK(errors(2) > of_one);
       }
     }
   }
