@@ -13,19 +13,21 @@ mkdir -p "$results"
 small=(rmat:18x8 rmat:18x16 hub:20 blog citation:18x16 traps:18x16:scramble citation:19x16:scramble
   preferential:19x16 traps:19x32 web:21x8 uniform:16x256 uniform:15x512)
 middle=(citation:20x16 citation:21x8 preferential:21x16 small-world:20x16:scramble communities:21x12:scramble
-  communities:20x16 traps:21x16:scramble web:20x16:scramble uniform:20x16 power-law:20x16 rmat:20x16:scramble)
+  communities:20x16 traps:21x16:scramble web:20x16:scramble uniform:20x16 power-law:20x16 rmat:20x16:scramble web:20x16:weighted)
 large=(citation:22x16:scramble preferential:22x8:scramble small-world:22x8:scramble traps:20x32:scramble web:22x16:scramble
-  uniform:17x200 uniform:22x16 uniform:23x8 power-law:22x16 rmat:22x16:scramble)
+  uniform:17x200 uniform:22x16 uniform:23x8 power-law:22x16 rmat:22x16:scramble
+  web:22x16:weighted rmat:22x16:scramble:weighted)
 ours=(--kernel auto --kernel balanced --kernel blocked)
 
 measure() {  # PART ARGUMENT...: graphs of each size to a file of their own
   local part=$1 size
+  local -A seconds=([small]=0.1 [middle]=0.2 [large]=0.4)  # at least five engines of each
   shift
   for size in small middle large; do
     local -n graphs=$size
     # diagonal:20 takes what the first engine of a process has to wait for.
-    "$programs/pagerank-bench" solve diagonal:20 "${graphs[@]}" "${ours[@]}" "$@" --tolerance 1e-6 --seconds 0.1 \
-      --csv "$results/$part-$size.csv" >/dev/null
+    "$programs/pagerank-bench" solve diagonal:20 "${graphs[@]}" "${ours[@]}" "$@" --tolerance 1e-6 \
+      --seconds "${seconds[$size]}" --csv "$results/$part-$size.csv" >/dev/null
   done
 }
 
