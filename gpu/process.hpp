@@ -27,8 +27,9 @@ enum class Failure {
   upload,      ///< Of a buffer of the ring that arrays of 1 MiB and more go through.
   loop         ///< Making the graph of an iteration's kernels that loops on the device.
 };
-/// The nth of those from now on fails, counted from 1, and so many in a row; 0, as at first: none
-/// does. (Who asks for memory may ask again for less: one failure is not always an end.) For tests.
+/// The nth of those from now on fails, counted from 1, and so many (1 at least) in a row; 0, as at
+/// first: none does. (Who asks for memory may ask again for less: one failure is not always an
+/// end.) For tests.
 void fail_at(Failure what, std::size_t nth, std::size_t in_a_row = 1);
 /// Whether the first of them is still to come.
 [[nodiscard]] bool failure_is_to_come(Failure what);
