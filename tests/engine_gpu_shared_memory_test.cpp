@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "core/cpu_engine.hpp"
 #include "core/graph_generator.hpp"
@@ -17,10 +18,27 @@
 namespace pagerank::tests {
 namespace {
 
+/// Calls visit(matrix) for R-MAT of so many links and a hub, without weights and with.
+template <class Visit>
+void for_each_scrambled(NodeId nodes, std::uint64_t links_of_rmat, Visit visit) {
+  for (GraphRecipe graph : {GraphRecipe{.kind = GraphKind::rmat, .links = links_of_rmat},
+                            GraphRecipe{.kind = GraphKind::hub}}) {
+    graph.nodes = nodes;
+    graph.scramble = true;
+    for (const bool weighted : {false, true}) {
+      CAPTURE(static_cast<int>(graph.kind));
+      CAPTURE(weighted);
+      graph.weighted = weighted;
+      visit(make_transition_matrix(generate_graph(graph)));
+    }
+  }
+}
+
 /// The least memory, to a tenth, that the engine can be made in.
 std::size_t least_memory(const TransitionMatrix& matrix, gpu::EngineOptions options) {
   options.memory_limit = std::size_t{1} << 20;
   for (;;) {
+    REQUIRE(options.memory_limit < std::size_t{1} << 30);  // of graphs that take a tenth of that
     try {
       const gpu::Engine engine(matrix, options);
       return options.memory_limit;
@@ -118,34 +136,25 @@ TEST_CASE("blocked gives the same bits each time where links lead from window to
   if (tested_engines() != "gpu") return;
   constexpr NodeId nodes = 1U << 19;
   static_assert(nodes > 8 * gpu::blocked_shape(sizeof(float)).window_size);  // no larger anywhere
-  for (GraphRecipe graph : {GraphRecipe{.kind = GraphKind::rmat, .links = 1U << 22},
-                            GraphRecipe{.kind = GraphKind::hub}}) {
-    graph.nodes = nodes;
-    graph.scramble = true;
-    for (const bool weighted : {false, true}) {
-      graph.weighted = weighted;
-      const TransitionMatrix matrix = make_transition_matrix(generate_graph(graph));
-      // With all there is, and so little that the hub has many row blocks.
-      for (const std::size_t bytes : {std::size_t{0}, std::size_t{40} << 10}) {
-        for (const Precision precision : {Precision::float64, Precision::float32}) {
-          CAPTURE(static_cast<int>(graph.kind));
-          CAPTURE(weighted);
-          CAPTURE(bytes);
-          CAPTURE(static_cast<int>(precision));
-          const SharedMemoryLimit limit(bytes);
-          const gpu::EngineOptions of_engine{.kernel = "blocked", .precision = precision};
-          gpu::Engine engine(matrix, of_engine);
-          const SolveOptions options{.tolerance = 1e-6};
-          const Solution first = engine.solve({}, options), again = engine.solve({}, options);
-          const Solution fresh = gpu::Engine(matrix, of_engine).solve({}, options);
-          for (const Solution* same : {&again, &fresh}) {
-            CHECK(same->scores == first.scores);
-            CHECK(same->changes == first.changes);
-          }
+  for_each_scrambled(nodes, 1U << 22, [&](const TransitionMatrix& matrix) {
+    // With all there is, and so little that the hub has many row blocks.
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{40} << 10}) {
+      for (const Precision precision : {Precision::float64, Precision::float32}) {
+        CAPTURE(bytes);
+        CAPTURE(static_cast<int>(precision));
+        const SharedMemoryLimit limit(bytes);
+        const gpu::EngineOptions of_engine{.kernel = "blocked", .precision = precision};
+        gpu::Engine engine(matrix, of_engine);
+        const SolveOptions options{.tolerance = 1e-6};
+        const Solution first = engine.solve({}, options), again = engine.solve({}, options);
+        const Solution fresh = gpu::Engine(matrix, of_engine).solve({}, options);
+        for (const Solution* same : {&again, &fresh}) {
+          CHECK(same->scores == first.scores);
+          CHECK(same->changes == first.changes);
         }
       }
     }
-  }
+  });
 }
 
 TEST_CASE("blocked is laid out to the same bits whichever of its streams is late") {
@@ -157,39 +166,30 @@ TEST_CASE("blocked is laid out to the same bits whichever of its streams is late
     LateStream& operator=(const LateStream&) = delete;
   };
   constexpr NodeId nodes = 1U << 17;
-  for (GraphRecipe graph : {GraphRecipe{.kind = GraphKind::rmat, .links = 1U << 21},
-                            GraphRecipe{.kind = GraphKind::hub}}) {
-    graph.nodes = nodes;
-    graph.scramble = true;
-    for (const bool weighted : {false, true}) {
-      graph.weighted = weighted;
-      const TransitionMatrix matrix = make_transition_matrix(generate_graph(graph));
-      for (const Precision precision : {Precision::float64, Precision::float32}) {
-        const SharedMemoryLimit limit(std::size_t{40} << 10);  // many windows
-        gpu::EngineOptions of_engine{.kernel = "blocked", .precision = precision};
-        // Memory for all steps, and so little that it is given back step by step.
-        for (const std::size_t memory : {std::size_t{0}, least_memory(matrix, of_engine)}) {
-          of_engine.memory_limit = memory;
-          CAPTURE(static_cast<int>(graph.kind));
-          CAPTURE(weighted);
-          CAPTURE(memory);
-          CAPTURE(static_cast<int>(precision));
-          const auto solve_with = [&](gpu::LayoutStream late) {
-            const LateStream stream(late);
-            return gpu::Engine(matrix, of_engine).solve({}, {.tolerance = 1e-5});
-          };
-          const Solution expected = solve_with(gpu::LayoutStream::none);
-          CHECK(expected.converged);
-          for (const auto late : {gpu::LayoutStream::first, gpu::LayoutStream::beside}) {
-            CAPTURE(static_cast<int>(late));
-            const Solution found = solve_with(late);
-            CHECK(found.scores == expected.scores);
-            CHECK(found.changes == expected.changes);
-          }
+  for_each_scrambled(nodes, 1U << 21, [&](const TransitionMatrix& matrix) {
+    for (const Precision precision : {Precision::float64, Precision::float32}) {
+      const SharedMemoryLimit limit(std::size_t{40} << 10);  // many windows
+      gpu::EngineOptions of_engine{.kernel = "blocked", .precision = precision};
+      // Memory for all steps, and so little that it is given back, which waits, before the fills.
+      for (const std::size_t memory : {std::size_t{0}, least_memory(matrix, of_engine)}) {
+        of_engine.memory_limit = memory;
+        CAPTURE(memory);
+        CAPTURE(static_cast<int>(precision));
+        const auto solve_with = [&](gpu::LayoutStream late) {
+          const LateStream stream(late);
+          return gpu::Engine(matrix, of_engine).solve({}, {.tolerance = 1e-5});
+        };
+        const Solution expected = solve_with(gpu::LayoutStream::none);
+        CHECK(expected.converged);
+        for (const auto late : {gpu::LayoutStream::first, gpu::LayoutStream::beside}) {
+          CAPTURE(static_cast<int>(late));
+          const Solution found = solve_with(late);
+          CHECK(found.scores == expected.scores);
+          CHECK(found.changes == expected.changes);
         }
       }
     }
-  }
+  });
 }
 
 TEST_CASE("blocked refuses too little shared memory, and who asked for no kernel gets another") {
