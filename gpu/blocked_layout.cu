@@ -205,6 +205,8 @@ struct Builder {
     free_scratch(run_order_.under_way);
     fill_gather();
     free_scratch(links_.runs.local_of_link, links_.values, run_order_.begin_at, run_order_.lengths);
+    be_late_if_asked(LayoutStream::beside, beside_stream_);
+    be_late_if_asked(LayoutStream::first, stream_);
     fill_combine();
     share_windows();
     add_long_rows();

@@ -80,27 +80,27 @@ IterationEnd IterationLoop::end_inside() {
   return end;
 }
 
-std::vector<double> IterationLoop::run(double target, unsigned limit, const Stream& stream) {
+std::vector<double> IterationLoop::run(double target, unsigned limit, const KernelLooks& looks,
+                                       const Stream& stream) {
   LoopControl& control = memory_.fetched[0].control;
   control.target = target;
   control.limit = std::min(limit, LoopControl::most_iterations);
   control.iterations = 0;
+  control.looks = looks;
   const auto copy = [&](void* to, const void* from, cudaMemcpyKind kind) {
     PAGERANK_CUDA(cudaMemcpyAsync(to, from, sizeof(LoopControl), kind, stream));
   };
-  const unsigned most = control.limit;
   copy(memory_.control.data(), &control, cudaMemcpyHostToDevice);
   if (executable_) {
     PAGERANK_CUDA(cudaGraphLaunch(executable_.get(), stream));
     copy(&control, memory_.control.data(), cudaMemcpyDeviceToHost);
     stream.wait();
   } else {
-    for (bool go_on = true; go_on;) {
+    do {
       queue_(stream, end_inside());
       copy(&control, memory_.control.data(), cudaMemcpyDeviceToHost);
       stream.wait();
-      go_on = control.iterations < most && control.changes[control.iterations - 1] > target;
-    }
+    } while (control.go_on != 0);
   }
   return {control.changes, control.changes + control.iterations};
 }

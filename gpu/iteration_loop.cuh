@@ -5,6 +5,7 @@
 
 #include "gpu/block_sums.cuh"
 #include "gpu/cuda_handles.cuh"
+#include "gpu/kernel_change.hpp"
 
 namespace pagerank::gpu {
 
@@ -17,7 +18,18 @@ struct LoopControl {
   double target;
   unsigned limit;
   unsigned iterations;
+  KernelLooks looks;
+  unsigned go_on;
   double changes[most_iterations];
+
+  /// After an iteration: go_on = whether there is another.
+  PAGERANK_HOST_DEVICE void note(double change) {
+    const unsigned of_run = iterations + 1;
+    const bool more = change > target && of_run < limit;
+    changes[iterations] = change;
+    iterations = of_run;
+    go_on = more && !looks.look(changes, of_run) ? 1 : 0;
+  }
 };
 
 /// How an iteration ends: by its last kernel, whose blocks each leave their sums and then call
@@ -47,12 +59,8 @@ struct IterationEnd {
     *sums = sum;
     *done = 0;
     if (control == nullptr) return;
-    control->changes[control->iterations] = sum.change;
-    ++control->iterations;
-    if (in_graph) {
-      const bool go_on = sum.change > control->target && control->iterations < control->limit;
-      cudaGraphSetConditional(condition, go_on ? 1 : 0);
-    }
+    control->note(sum.change);
+    if (in_graph) cudaGraphSetConditional(condition, control->go_on);
   }
 #endif
 };
@@ -103,10 +111,11 @@ class IterationLoop {
 
   [[nodiscard]] bool on_device() const { return static_cast<bool>(executable_); }
 
-  /// Iterates until sums->change <= target, but at least once and at most `limit` (at most
-  /// LoopControl::most_iterations) times. Returns the change of each iteration; the stream is idle
-  /// then.
-  [[nodiscard]] std::vector<double> run(double target, unsigned limit, const Stream& stream);
+  /// Iterates until sums->change <= target or a look tells that another kernel pays, but at least
+  /// once and at most `limit` (at most LoopControl::most_iterations) times. Returns the change of
+  /// each iteration; the stream is idle then.
+  [[nodiscard]] std::vector<double> run(double target, unsigned limit, const KernelLooks& looks,
+                                        const Stream& stream);
 
  private:
   [[nodiscard]] IterationEnd end_inside();

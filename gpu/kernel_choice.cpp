@@ -11,15 +11,6 @@ namespace {
 /// start was held: more only put off those of `blocked` (measured, docs/notebook/gpu.md).
 constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 0.8e-3;
 
-/// After so few iterations the ratio of two changes still goes where it went.
-constexpr std::size_t changes_that_bend = 5;
-/// The second ratio over the first: 1.09 to 1.64 of generated graphs that mix slowly (citations,
-/// preferential attachment, traps, small worlds, webs, communities), 1.00 to 1.05 of others, among
-/// them such with hubs, of which it falls later.
-constexpr double least_rise = 1.08;
-/// So much is believed of what three changes promise.
-constexpr double of_three_changes = 0.85, of_three_that_hardly_rise = 0.5;
-
 /// Of all that graphs of that size can be, what `blocked` gains the most with.
 GraphShape most_for_blocked(const MatrixSampler& matrix) {
   return {.nodes = matrix.node_count(),
@@ -37,30 +28,6 @@ double expected_iterations(const GraphShape& shape, double alpha, double toleran
   const double change = tolerance * (1 - alpha) / alpha;
   if (!(change < 1)) return 1;
   return 1 + std::min(1000.0, std::log(change) / std::log(alpha * shape.mixing));
-}
-
-double iterations_left(std::span<const double> changes, double target, double alpha) {
-  const std::size_t count = changes.size();
-  if (count < 2 || changes[count - 1] <= target) return 0;
-  const double last = changes[count - 1];
-  double ratio = last / changes[count - 2], believed = 1;
-  if (count > 2 && count <= changes_that_bend) {
-    const double before = changes[count - 2] / changes[count - 3], rise = ratio - before;
-    if (count == 3) {
-      // (What shrinks nearly as slowly as can be cannot rise so much.)
-      const bool hardly_rises = ratio < std::min(least_rise * before, alpha / least_rise);
-      believed = hardly_rises ? of_three_that_hardly_rise : of_three_changes;
-      ratio += rise;
-    } else {
-      // If it levels off as it began to, all that is to come; no more than the last.
-      const double levels = rise / (before - changes[count - 3] / changes[count - 4]);
-      ratio += levels > 0 && levels < 0.5 ? rise * levels / (1 - levels) : rise;
-    }
-  }
-  // (In exact arithmetic it shrinks by alpha at least.)
-  constexpr double least_ratio = 0.05;
-  return believed * std::log(target / last) /
-         std::log(std::clamp(ratio, std::min(least_ratio, alpha), alpha));
 }
 
 KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,

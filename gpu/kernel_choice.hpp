@@ -1,9 +1,7 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string_view>
 
 #include "core/pagerank.hpp"
@@ -20,24 +18,6 @@ namespace pagerank::gpu {
 
 /// Iterations until the change promises the tolerance.
 [[nodiscard]] double expected_iterations(const GraphShape& shape, double alpha, double tolerance);
-
-/// Iterations that a solve has before it, of which these are the changes so far, if they go on
-/// shrinking as they did at last, until `target`; 0 where one change alone tells nothing. The ratio
-/// of one to the next, which grows while what rank drains from slowly comes to the fore and falls
-/// where hubs were far off, is taken to go on changing if it is one of the first: once more as it
-/// did, or, where it levels off, by what is to come if it goes on levelling off so (Aitken's
-/// delta-squared process). Of what three changes promise not all is believed, half where their
-/// ratio hardly grows: the next look comes soon, and a change of the kernel that does not pay costs
-/// more.
-[[nodiscard]] double iterations_left(std::span<const double> changes, double target, double alpha);
-
-/// Iterations from one look at that to the next: few at first, for each comes late by as many as go
-/// by until then, and half of what has been done later on, for what rank drains from slowly shows
-/// late. The fourth change tells most of what three leave in doubt.
-[[nodiscard]] inline std::uint32_t iterations_to_next_look(std::uint32_t done) {
-  if (done == 0) return 3;
-  return done == 3 ? 1 : std::max(2U, done / 2);
-}
 
 /// What the engine will be asked for.
 struct ExpectedWork {

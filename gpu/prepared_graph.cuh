@@ -17,7 +17,7 @@
 #include "gpu/cuda_handles.cuh"
 #include "gpu/hold_point.hpp"
 #include "gpu/iteration_loop.cuh"
-#include "gpu/kernel_choice.hpp"
+#include "gpu/kernel_change.hpp"
 #include "gpu/kernel_plan.cuh"
 #include "gpu/pagerank.hpp"
 #include "gpu/renumber.cuh"
@@ -124,8 +124,9 @@ class PreparedGraph {
       }
       x_is_current_ = false;
       const double aim = prepared_.mixed_ ? floats_.aim(target) : target;
+      const KernelLooks looks = may_change_kernel() ? looks_of_run(target, limit) : KernelLooks{};
       std::vector<double> changes =
-          loop().run(aim, std::min(limit, iterations_at_once()), prepared_.stream_);
+          loop().run(aim, std::min(limit, iterations_at_once()), looks, prepared_.stream_);
       changes_.insert(changes_.end(), changes.begin(), changes.end());
       const double change = changes.back();
       if (prepared_.mixed_ && floats_.spent(changes, target)) {
@@ -133,13 +134,14 @@ class PreparedGraph {
       } else if (prepared_.kernel_is_coming()) {
         if (iterations() >= change_at_) change_kernel();
       } else if (may_change_kernel()) {
-        const double left =
-            std::min(iterations_left(changes_, target, alpha_),
-                     static_cast<double>(limit) - static_cast<double>(changes.size()));
-        const double of_others = prepared_.later_.solves - 1.0;
-        if (left + of_others * (iterations() + left) > prepared_.later_.payback) {
-          prepared_.want_kernel();
-          change_at_ = iterations() + prepared_.later_.beside;
+        // (Where a look was what ended the run the answer is the same.)
+        while (next_look_ < iterations()) next_look_ += iterations_to_next_look(next_look_);
+        if (iterations() == next_look_) {
+          next_look_ += iterations_to_next_look(next_look_);
+          if (looks.pays(iterations_left(changes_, target, alpha_), iterations())) {
+            prepared_.want_kernel();
+            change_at_ = iterations() + prepared_.later_.beside;
+          }
         }
       }
       return changes;
@@ -169,13 +171,22 @@ class PreparedGraph {
     [[nodiscard]] bool may_change_kernel() const {
       return prepared_.later_.make && !prepared_.preparation_wanted() && !floats_.of_correction();
     }
+    [[nodiscard]] KernelLooks looks_of_run(double target, std::uint32_t limit) const {
+      return {.payback = prepared_.later_.payback,
+              .other_solves = prepared_.later_.solves - 1.0,
+              .target = target,
+              .alpha = alpha_,
+              .last = changes_.empty() ? 0 : changes_.back(),
+              .done = iterations(),
+              .most = limit,
+              .next = next_look_};
+    }
     [[nodiscard]] std::uint32_t iterations_at_once() const {
       const std::uint32_t most =
           prepared_.mixed_ ? FloatIterations::batch : LoopControl::most_iterations;
       if (prepared_.kernel_is_coming())
         return std::min(most, std::max(change_at_, iterations() + 1) - iterations());
-      if (!may_change_kernel()) return most;
-      return std::min(most, iterations_to_next_look(iterations()));
+      return most;
     }
     [[nodiscard]] IterationLoop& loop() {
       return floats_.of_correction() ? *prepared_.now_->correction_loop : *prepared_.now_->loop;
@@ -262,8 +273,9 @@ class PreparedGraph {
     Event x_is_there_{cudaEventDisableTiming};
     bool x_is_current_ = false;
     bool x_is_fetched_ = false;
-    bool to_correct_ = false;      ///< Next.
-    std::vector<double> changes_;  ///< Of all iterations so far.
+    bool to_correct_ = false;                               ///< Next.
+    std::vector<double> changes_;                           ///< Of all iterations so far.
+    std::uint32_t next_look_ = iterations_to_next_look(0);  ///< Iterations.
     std::uint32_t change_at_ = 0;  ///< Iterations, with a kernel that is coming.
     FloatIterations floats_;       ///< Mixed.
     double residual_ = 0;

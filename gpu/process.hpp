@@ -40,8 +40,7 @@ void fail_at(Failure what, std::size_t nth, std::size_t in_a_row = 1);
 enum class LayoutStream { none, first, beside };
 /// Layouts made from now on have that stream some milliseconds late each time that both go on from
 /// where one waited for the other; none, as at first. For tests: which of them is ahead must make
-/// no difference. (Where memory is short giving it back has the host wait for both, before the
-/// fills.)
+/// no difference.
 void delay(LayoutStream which);
 [[nodiscard]] LayoutStream delayed_stream();
 

@@ -16,6 +16,7 @@
 #include "core/cpu_engine.hpp"
 #include "core/graph_generator.hpp"
 #include "core/transition_matrix.hpp"
+#include "gpu/kernel_change.hpp"
 #include "gpu/kernel_choice.hpp"
 #include "gpu/pagerank.hpp"
 #include "tests/engine_graphs.hpp"
@@ -141,6 +142,57 @@ TEST_CASE("the first changes of a solve tell whether another kernel is worth its
   CHECK(all_paid < 1.11 * all_best);
 }
 
+TEST_CASE("looks in the middle of a run answer as all changes so far do") {
+  // Slowly from the twelfth on.
+  std::vector<double> changes{1};
+  while (changes.size() < 60) changes.push_back(changes.back() * (changes.size() < 11 ? 0.3 : 0.8));
+  constexpr double target = 1e-9, alpha = 0.85;
+  const auto all = static_cast<std::uint32_t>(changes.size());
+  std::vector<std::uint32_t> paid_at;
+  for (const double other_solves : {0.0, 2.0}) {
+    for (const double payback : {5.0, 10.0, 20.0, 30.0, 100.0}) {
+      for (const std::uint32_t limit : {24U, 1000U}) {  // of the solve
+        for (const std::uint32_t run : {6U, 8U, 32U}) {
+          CAPTURE(payback);
+          CAPTURE(limit);
+          CAPTURE(run);
+          const std::uint32_t end = std::min(limit, all);
+          std::uint32_t next = gpu::iterations_to_next_look(0);
+          bool paid = false;
+          for (std::uint32_t done = 0; done < end && !paid; done += run) {
+            gpu::KernelLooks looks{.payback = payback,
+                                   .other_solves = other_solves,
+                                   .target = target,
+                                   .alpha = alpha,
+                                   .last = done == 0 ? 0 : changes[done - 1],
+                                   .done = done,
+                                   .most = limit - done,
+                                   .next = next};
+            for (std::uint32_t now = done + 1; now <= std::min(done + run, end) && !paid; ++now) {
+              const double left =
+                  std::min(gpu::iterations_left(std::span(changes).first(now), target, alpha),
+                           static_cast<double>(limit) - now);
+              const bool due = now == next;
+              if (due) next += gpu::iterations_to_next_look(now);
+              paid = looks.look(changes.data() + done, now - done);
+              CHECK(paid == (due && left + other_solves * (now + left) > payback));
+              CHECK(looks.next == next);
+              if (paid) paid_at.push_back(now);
+            }
+          }
+        }
+      }
+    }
+  }
+  // By looks of each kind, and by none.
+  for (const std::uint32_t look : {3U, 4U, 13U}) {
+    CAPTURE(look);
+    CHECK(std::count(paid_at.begin(), paid_at.end(), look) > 0);
+  }
+  CHECK(paid_at.size() < std::size_t{2} * 5 * 2 * 3);
+  CHECK_FALSE(gpu::KernelLooks{}.look(changes.data(), 6));
+}
+
 TEST_CASE("the fourth change tells a graph that mixes slowly from one that only begins to") {
   constexpr EdgeIndex nodes = 1 << 16;
   const auto changes_of = [](GraphKind kind) {
@@ -240,6 +292,55 @@ TEST_CASE("a solve that only the fourth change tells about goes over to the othe
   REQUIRE(engine.kernel() == "balanced");
   CHECK(engine.solve({}, {.tolerance = tolerance}).converged);
   CHECK(engine.kernel() == "blocked");
+}
+
+TEST_CASE("a solve that slows down in the middle of a run goes over to the other kernel") {
+  if (!has_gpu()) return;
+  // Links at random, and few nodes that lead into traps.
+  EdgeList edges = generated(GraphKind::uniform, many_nodes, many_nodes * 16);
+  for (NodeId k = 0; k < many_nodes / 2000; ++k) {
+    const auto node = static_cast<NodeId>(edges.node_count);
+    edges.node_count += 3;
+    edges.add_entry(SourceIndex::row, node, node + 1);
+    edges.add_entry(SourceIndex::row, node + 1, node + 2);
+    edges.add_entry(SourceIndex::row, node + 2, node + 1);
+  }
+  const TransitionMatrix matrix = make_transition_matrix(edges);
+  constexpr double alpha = 0.85;
+  const gpu::ExpectedWork work{.alpha = alpha, .tolerance = 1e-6, .solves = 2};
+  const double payback = gpu::choose_kernel(matrix, Precision::float32, work).payback;
+  const std::vector<double> changes =
+      CpuEngine(matrix, {.precision = Precision::mixed}).solve({}, {.tolerance = 1e-7}).changes;
+  // To a tolerance to which the first looks do not promise enough, and one of the next does.
+  double tolerance = 0, margin = 0;
+  for (double t = 1e-2; t > 1e-6; t *= 0.95) {
+    const double target = change_for_tolerance(alpha, t);
+    const auto promised = [&](std::size_t done) {
+      const double left = gpu::iterations_left(std::span(changes).first(done), target, alpha);
+      return left + static_cast<double>(done) + left;
+    };
+    const double apart = std::min(std::max(promised(6), promised(9)) / payback - 1,
+                                  1 - std::max(promised(3), promised(4)) / payback);
+    if (apart > margin) {
+      tolerance = t;
+      margin = apart;
+    }
+  }
+  REQUIRE(margin > 0.1);
+  CAPTURE(tolerance);
+  const auto solve = [&](bool device_loop) {
+    gpu::EngineOptions options = automatic(Precision::float32, work);
+    options.device_loop = device_loop;
+    gpu::Engine engine(matrix, options);
+    REQUIRE(engine.kernel() == "balanced");
+    Solution solution = engine.solve({}, {.tolerance = tolerance});
+    CHECK(solution.converged);
+    CHECK(engine.kernel() == "blocked");
+    return solution;
+  };
+  const Solution by_device = solve(true), by_host = solve(false);
+  CHECK(by_device.changes == by_host.changes);
+  CHECK(by_device.scores == by_host.scores);
 }
 
 TEST_CASE("scores and their certificates are those of a solve by one kernel") {
