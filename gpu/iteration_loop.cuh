@@ -84,10 +84,10 @@ struct LoopMemory {
   PinnedArray<Fetched> fetched{1};
 };
 
-/// Repeats an iteration on the device until its change is small enough, without asking the host: a
-/// CUDA graph whose WHILE node runs the iteration, and whose condition the iteration's last kernel
-/// sets (CUDA Programming Guide, conditional graph nodes). Where the driver is too old for that, a
-/// plain loop that asks after every iteration.
+/// Repeats an iteration on the device until its change is small enough, or such that another kernel
+/// pays, without asking the host: a CUDA graph whose WHILE node runs the iteration, and whose
+/// condition the iteration's last kernel sets (CUDA Programming Guide, conditional graph nodes).
+/// Where the driver is too old for that, a plain loop that asks after every iteration.
 class IterationLoop {
  public:
   /// Queues one iteration into the stream it is given; its last kernel ends it as it is told.

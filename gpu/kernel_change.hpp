@@ -8,14 +8,14 @@
 #include "core/host_device.hpp"
 
 /// Whether, in the middle of a solve, another kernel is worth its preparation after all, by the
-/// changes so far. Of the host and of the device, which looks without asking the host.
+/// changes so far. For host and device, which looks without asking the host.
 namespace pagerank::gpu {
 
-/// Iterations until the change, `last` by now, is `target` if each is that before times `ratio`.
+/// Iterations until the change, `last` by now, is `target` (0: it is) if each is that before times
+/// `ratio`, or as near to that as it can be: in exact arithmetic alpha at most.
 [[nodiscard]] PAGERANK_HOST_DEVICE inline double iterations_at_ratio(double last, double ratio,
                                                                      double target, double alpha) {
   if (last <= target) return 0;
-  // (In exact arithmetic it shrinks by alpha at least.)
   constexpr double least_ratio = 0.05;
   return std::log(target / last) /
          std::log(std::fmin(std::fmax(ratio, std::fmin(least_ratio, alpha)), alpha));
@@ -73,7 +73,7 @@ inline constexpr std::uint32_t changes_that_bend = 5;
   return done < 4 ? 2 : done / 2;
 }
 
-/// What is asked in a run of a solve's iterations.
+/// What the device looks at in a run of a solve's iterations.
 struct KernelLooks {
   double payback = std::numeric_limits<double>::infinity();  ///< KernelChoice::payback
   double other_solves = 0;                                   ///< To come after this one.
@@ -81,12 +81,13 @@ struct KernelLooks {
   double alpha = 0;
   double last = 0;         ///< The change before the run.
   std::uint32_t done = 0;  ///< Iterations before the run.
-  std::uint32_t most = 0;  ///< From then on.
-  std::uint32_t next = 0;  ///< Iterations, of the solve, before the next look; 0: none is to be.
+  std::uint32_t most = 0;  ///< More that the solve may have, at most.
+  std::uint32_t next = 0;  ///< It looks when the solve has had so many; 0: never.
 
   /// Whether so many iterations are enough that are left of this solve, of which `now` are done.
   [[nodiscard]] PAGERANK_HOST_DEVICE bool pays(double left, std::uint32_t now) const {
-    const double possible = std::fmin(left, double(most) - double(now - done));
+    const double at_most = double(most) - double(now - done);
+    const double possible = at_most < left ? at_most : left;  // NaN: no
     return possible + other_solves * (now + possible) > payback;
   }
 

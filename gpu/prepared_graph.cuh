@@ -134,14 +134,11 @@ class PreparedGraph {
       } else if (prepared_.kernel_is_coming()) {
         if (iterations() >= change_at_) change_kernel();
       } else if (may_change_kernel()) {
-        // (Where a look was what ended the run the answer is the same.)
-        while (next_look_ < iterations()) next_look_ += iterations_to_next_look(next_look_);
-        if (iterations() == next_look_) {
-          next_look_ += iterations_to_next_look(next_look_);
-          if (looks.pays(iterations_left(changes_, target, alpha_), iterations())) {
-            prepared_.want_kernel();
-            change_at_ = iterations() + prepared_.later_.beside;
-          }
+        // Whatever ended the run: solves to come may pay though this one is at its end.
+        while (next_look_ <= iterations()) next_look_ += iterations_to_next_look(next_look_);
+        if (looks.pays(iterations_left(changes_, target, alpha_), iterations())) {
+          prepared_.want_kernel();
+          change_at_ = iterations() + prepared_.later_.beside;
         }
       }
       return changes;
@@ -275,7 +272,7 @@ class PreparedGraph {
     bool x_is_fetched_ = false;
     bool to_correct_ = false;                               ///< Next.
     std::vector<double> changes_;                           ///< Of all iterations so far.
-    std::uint32_t next_look_ = iterations_to_next_look(0);  ///< Iterations.
+    std::uint32_t next_look_ = iterations_to_next_look(0);  ///< Of the device: iterations.
     std::uint32_t change_at_ = 0;  ///< Iterations, with a kernel that is coming.
     FloatIterations floats_;       ///< Mixed.
     double residual_ = 0;

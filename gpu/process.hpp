@@ -39,8 +39,8 @@ void fail_at(Failure what, std::size_t nth, std::size_t in_a_row = 1);
 /// Of the two streams that the layout of "blocked" is made in.
 enum class LayoutStream { none, first, beside };
 /// Layouts made from now on have that stream some milliseconds late each time that both go on from
-/// where one waited for the other; none, as at first. For tests: which of them is ahead must make
-/// no difference.
+/// where one waited for the other, and where the last scratch memory has been given back; none, as
+/// at first. For tests: which of them is ahead must make no difference.
 void delay(LayoutStream which);
 [[nodiscard]] LayoutStream delayed_stream();
 
