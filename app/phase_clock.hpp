@@ -13,6 +13,8 @@ class PhaseClock {
     const auto now = Clock::now();
     return seconds(std::exchange(lap_, now), now);
   }
+  /// The same, and the phase goes on.
+  [[nodiscard]] double so_far() const { return seconds(lap_, Clock::now()); }
   [[nodiscard]] double total() const { return seconds(start_, Clock::now()); }
 
  private:

@@ -216,8 +216,8 @@ void log_seconds(const io::Report::Seconds& seconds) {
 
 }  // namespace
 
-ExitStatus rank_graph(const Options& options, const std::string& path, std::ostream& table) {
-  PhaseClock clock;
+ExitStatus rank_graph(const Options& options, const std::string& path, std::ostream& table,
+                      PhaseClock clock) {
   ProgressDisplay progress(shows_progress(options));
   io::Report report = begin_report(options, path);
   LoadedGraph graph;

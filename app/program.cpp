@@ -45,14 +45,16 @@ void list_devices(std::ostream& out) {
 }
 
 ExitStatus rank_graphs(const Options& options, std::ostream& out) {
+  PhaseClock clock;  // of the first graph, for which a GPU may have to be woken
   require_engine(options);
   ExitStatus status = ExitStatus::converged;
   for (const std::string& graph : options.graphs) {
     try {
-      status = worse(status, rank_graph(options, graph, out));
+      status = worse(status, rank_graph(options, graph, out, clock));
     } catch (const std::exception& error) {
       status = worse(status, report_failure(error, io::input_name(graph)));
     }
+    clock = {};
     const bool only_table = options.output_dir.empty() && !options.cache;
     if (!out && only_table) break;  // nobody reads what is still to come
   }

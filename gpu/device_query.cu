@@ -9,6 +9,7 @@
 #include "gpu/pagerank.hpp"
 #include "gpu/process.hpp"
 #include "gpu/scratch_memory.cuh"
+#include "gpu/shared_library.hpp"
 
 namespace pagerank::gpu {
 namespace {
@@ -19,8 +20,19 @@ __global__ void probe() {}
 }  // namespace
 
 bool has_driver() {
-  int driver = 0;
-  return cudaDriverGetVersion(&driver) != cudaSuccess || driver != 0;
+  // (The runtime's cudaDriverGetVersion() would wake it, or wait for another thread that does.)
+  static const bool there = [] {
+    try {
+      const SharedLibrary driver("libcuda.so.1");
+      int (*get_version)(int*) = nullptr;
+      driver.find(get_version, "cuDriverGetVersion");
+      int version = 0;
+      return get_version(&version) != 0 || version != 0;
+    } catch (const KernelRefused&) {
+      return false;
+    }
+  }();
+  return there;
 }
 
 std::string unavailable_reason(int device) {

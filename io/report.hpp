@@ -57,7 +57,8 @@ struct Report {
   /// Wall time of each phase.
   struct Seconds {
     double read = 0;
-    double context = 0;  ///< Of `read`, of the GPU's reader: until the GPU was there to take text.
+    double context = 0;  ///< Of `read`, of the GPU's reader: from its beginning until the GPU was
+                         ///< there to take text. Of the first graph with what finding it took.
     double stream = 0;   ///< Of `read` likewise, after `context`: while text was on its way to the
                          ///< GPU and parsed there.
     double build = 0;    ///< The matrix, and on the CPU the engine's layout of it (also where

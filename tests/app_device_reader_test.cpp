@@ -279,7 +279,10 @@ TEST_CASE("the phases of a run that the GPU reads for add up to its time") {
   CHECK(sum_of_phases(seconds) == doctest::Approx(seconds["total"].get<double>()).epsilon(0.01));
   CHECK(seconds["context"] > 0);
   CHECK(seconds["stream"] > 0);
-  CHECK(seconds["context"].get<double>() + seconds["stream"].get<double>() <= seconds["read"]);
+  // Reading is hardly anything else.
+  const double of_gpu = seconds["context"].get<double>() + seconds["stream"].get<double>();
+  CHECK(of_gpu <= seconds["read"]);
+  CHECK(of_gpu >= seconds["read"].get<double>() - 0.05);
 }
 
 TEST_SUITE_END();
