@@ -71,7 +71,7 @@ print_solves() {  # of each graph: iteration, its ratios, and the whole of every
 }
 
 measure_text() {
-  local name
+  local name empty one_way all
   printf '#include <cuda_runtime.h>\nint main() { return cudaFree(0) == cudaSuccess ? 0 : 1; }\n' > "$results/empty.cu"
   nvcc -O2 "$results/empty.cu" -o "$results/empty"
   declare -A graphs=([rmat22]=rmat:22x16:scramble [rmat24]=rmat:24x16:scramble [w22]=rmat:22x16:seed=2:scramble:weighted)
@@ -80,13 +80,18 @@ measure_text() {
   done
   milliseconds_of() {  # COMMAND...
     local begin=$EPOCHREALTIME
-    "$@" > /dev/null 2>&1
+    "$@" > /dev/null 2>&1 || return
     awk -v begin="$begin" -v end="$EPOCHREALTIME" 'BEGIN {printf "%.1f", (end - begin) * 1e3}'
   }
   : > "$results/text-to-ranks.txt"
   for round in 1 2 3 4 5 6 7; do
     for name in rmat22 w22 rmat24; do
-      echo "$name $(milliseconds_of "$results/empty") $(CUDA_DEVICE_MAX_CONNECTIONS=1 milliseconds_of "$results/empty") $(milliseconds_of "$programs/pagerank" "$files/$name.mtx" --tolerance 1e-6 --report "$results/report.json") $(
+      rm -f "$results/report.json"
+      # (Each a command of its own, so that one that fails ends this.)
+      empty=$(milliseconds_of "$results/empty")
+      one_way=$(CUDA_DEVICE_MAX_CONNECTIONS=1 milliseconds_of "$results/empty")
+      all=$(milliseconds_of "$programs/pagerank" "$files/$name.mtx" --tolerance 1e-6 --report "$results/report.json")
+      echo "$name $empty $one_way $all $(
         awk '/"seconds"/ {inside = 1; next} inside && /}/ {exit} inside {gsub(/[",:]/, ""); printf "%s %.1f ", $1, $2 * 1e3}' "$results/report.json")" >> "$results/text-to-ranks.txt"
     done
   done
