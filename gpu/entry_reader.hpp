@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -47,6 +48,8 @@ class ChunkParser {
     ParsedEntry entry;
   };
   virtual void insert(std::span<const Known> entries) = 0;
+  /// So many by one copy on a device, so that they take no memory to speak of.
+  static constexpr std::size_t known_at_once = 1 << 16;
 
   /// Throws OutOfMemory if there is no room for so many entries.
   virtual void require_room(std::uint64_t entries) const = 0;

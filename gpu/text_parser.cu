@@ -266,10 +266,9 @@ ChunkParser::Parsed DeviceTextParser::finish_oldest() {
 
 void DeviceTextParser::insert(std::span<const Known> entries) {
   constexpr unsigned block_size = 256;
-  constexpr std::size_t at_once = 1 << 16;  // so that they take no memory to speak of
-  DeviceBuffer<Known> known(std::min(entries.size(), at_once));
-  for (; !entries.empty(); entries = entries.subspan(std::min(entries.size(), at_once))) {
-    const std::span<const Known> piece = entries.first(std::min(entries.size(), at_once));
+  DeviceBuffer<Known> known(std::min(entries.size(), known_at_once));
+  for (; !entries.empty(); entries = entries.subspan(std::min(entries.size(), known_at_once))) {
+    const std::span<const Known> piece = entries.first(std::min(entries.size(), known_at_once));
     PAGERANK_CUDA(cudaMemcpyAsync(known.data(), piece.data(), piece.size_bytes(),
                                   cudaMemcpyHostToDevice, repairs_));
     store_entries<<<blocks_for(piece.size(), block_size), block_size, 0, repairs_>>>(

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "gpu/entry_reader.hpp"
 #include "tests/device_readers.hpp"
 #include "tests/text_samples.hpp"
 
@@ -19,8 +20,6 @@ TEST_SUITE_BEGIN("gpu");
 namespace {
 
 constexpr std::uint64_t entries = 300'000;
-/// Entries that the device is given back by one copy.
-constexpr std::uint64_t given_back_at_once = 1 << 16;
 
 /// Counts the lines that are left to it, and what was accepted with a block: the entries of all
 /// blocks that were parsed with it.
@@ -59,7 +58,7 @@ auto read_unknown(io::ByteSource& source, Reader& reader, const io::ReadOptions&
   REQUIRE(source.bytes_taken() >= source.size());
   device.read();
   CHECK(counting.lines_left() == entries);
-  CHECK(counting.most_at_once() > given_back_at_once);
+  CHECK(counting.most_at_once() > gpu::ChunkParser::known_at_once);
   return take(device);
 }
 
