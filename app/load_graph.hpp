@@ -29,7 +29,8 @@ struct LoadedGraph {
 };
 
 /// No GPU, or one that has too little memory, or the system lacks the memory or the threads that
-/// feed one: what is asked of a GPU without need is then done here.
+/// feed one: what is asked of a GPU without need is then done here. A call that fails otherwise is
+/// no lack but a fault, of ours or of the machine's, which the host's result would hide.
 [[nodiscard]] bool is_lack_of_gpu(const std::exception& error);
 
 /// A GRAPH: from its text, from the cache of it that an earlier run left, or from a
