@@ -72,6 +72,21 @@ EdgeList with_random_weights(EdgeList edges, unsigned seed) {
   return edges;
 }
 
+EdgeList tenth_dangling(const EdgeList& all) {
+  EdgeList rest{.node_count = all.node_count};
+  for (std::size_t k = 0; k < all.entry_count(); ++k) {
+    if (all.sources[k] % 10 == 0) continue;
+    rest.add_entry(SourceIndex::row, all.sources[k], all.targets[k]);
+    if (!all.weights.empty()) rest.weights.push_back(all.weights[k]);
+  }
+  return rest;
+}
+
+EdgeList scrambled_graph(GraphKind kind, std::uint64_t nodes, EdgeIndex links, bool weighted) {
+  return generate_graph(
+      {.kind = kind, .nodes = nodes, .links = links, .scramble = true, .weighted = weighted});
+}
+
 EdgeList graph_of_row_lengths(NodeId nodes, const std::vector<std::size_t>& lengths,
                               unsigned seed) {
   std::mt19937_64 random(seed);
