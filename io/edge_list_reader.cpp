@@ -14,8 +14,9 @@ EdgeListReader::EdgeListReader(ByteSource& source, const ReadOptions& options)
   text_.name_faults([this] {
     bool konect = false;
     while (const std::optional<std::string_view> line = text_.peek_line()) {
-      if (text_.lines() == 0 && is_matrix_market_banner(*line)) {
-        throw LineFault{1, ParseFault::banner_in_edge_list, ""};
+      // Below other comments, too: else the size line would be taken for a link.
+      if (is_matrix_market_banner(*line)) {
+        throw LineFault{text_.lines() + 1, ParseFault::banner_in_edge_list, ""};
       }
       konect = konect || is_konect_header(*line);
       if (const auto columns = columns_of_link_line(*line, konect)) {

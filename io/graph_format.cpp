@@ -39,7 +39,9 @@ const char* compressed_by(std::string_view text) {
 }  // namespace
 
 bool is_matrix_market_banner(std::string_view line) {
-  return is_word(next_field(line), "%%matrixmarket");
+  const std::string_view field = next_field(line);
+  const std::size_t marks = std::min(field.find_first_not_of('%'), field.size());
+  return marks > 0 && is_word(field.substr(marks), "matrixmarket");
 }
 
 std::filesystem::path without_gz(std::filesystem::path name) {

@@ -75,6 +75,7 @@ const std::vector<Verdict> verdicts = {
     {"invalid/nul.txt", ParseFault::binary_data, 2},
     {"invalid/binary.txt", ParseFault::binary_data, 1},
     {"invalid/matrix_market_banner.txt", ParseFault::banner_in_edge_list, 1},
+    {"invalid/matrix_market_banner_below.txt", ParseFault::banner_in_edge_list, 3},
     {"invalid/cut_off_link.txt", ParseFault::cut_off_entry, 3},
     {"invalid/cut_off_before_weight.txt", ParseFault::cut_off_entry, 3},
     {"invalid/konect_cut_off_before_time.tsv", ParseFault::cut_off_entry, 3},
@@ -389,6 +390,8 @@ TEST_CASE("a file's format is told by its banner, its name and its first line") 
     CHECK(format_of("g.mtx", banner, compress) == GraphFormat::matrix_market);
     CHECK(format_of("g.txt", " " + banner, compress) == GraphFormat::matrix_market);
     CHECK(format_of("g", "%%matrixmarket x", compress) == GraphFormat::matrix_market);
+    CHECK(format_of("g.txt", "%MatrixMarket x", compress) == GraphFormat::matrix_market);
+    CHECK(format_of("g", "%MatrixMarketing\n1 2\n", compress) == GraphFormat::edge_list);
     CHECK(format_of("g.mtx.gz", "1 2\n", compress) == GraphFormat::matrix_market);
     for (const char* name :
          {"g.txt", "g.el", "g.wel", "g.tsv", "g.edges", "g.edgelist", "g.el.gz"}) {

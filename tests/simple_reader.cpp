@@ -299,7 +299,10 @@ io::LabelledEdgeList read_edges(std::string_view text, SourceIndex source_index)
     require_short(line, ++lines, "#%");
     const std::vector<std::string> fields = fields_of(line);
     try {
-      if (lines == 1 && !fields.empty() && equal_but_for_case(fields[0], "%%MatrixMarket")) {
+      std::size_t marks = 0;
+      while (!fields.empty() && marks < fields[0].size() && fields[0][marks] == '%') ++marks;
+      if (columns == 0 && marks > 0 &&
+          equal_but_for_case(fields[0].substr(marks), "MatrixMarket")) {
         throw LineFault{1, ParseFault::banner_in_edge_list, ""};
       }
       const auto field = [&](std::size_t f) { return f < fields.size() ? fields[f] : ""; };
