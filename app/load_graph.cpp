@@ -48,6 +48,12 @@ std::string bytes_read(const io::ByteSource& source) {
                      progress_bar(taken / all));
 }
 
+/// Before anything is asked of the source: of a pipe the first block may be long in coming.
+std::optional<ProgressStep> begin_to_read(const io::ByteSource& source, ProgressDisplay& progress) {
+  return std::optional<ProgressStep>(std::in_place, progress,
+                                     [&source] { return bytes_read(source); });
+}
+
 io::GraphFormat text_format(const Options& options, io::ByteSource& source,
                             const std::string& path) {
   return options.input_format ? *options.input_format : io::format_of(source, path);
@@ -85,6 +91,7 @@ std::optional<LoadedGraph> read_on_device(const Options& options, const std::str
                                           PhaseClock& clock, ProgressDisplay& progress,
                                           io::Report& report) {
   io::ByteSource source(path);
+  std::optional<ProgressStep> reading = begin_to_read(source, progress);
   const io::GraphFormat format = text_format(options, source, path);
   io::GraphReader reader = open_graph(options, path, source, format);
   if (reader.hardly_linked() && options.reader != ReaderChoice::device) return {};
@@ -93,10 +100,8 @@ std::optional<LoadedGraph> read_on_device(const Options& options, const std::str
       *entries,
       {.device = options.device, .threads = options.threads, .memory_limit = options.gpu_memory});
   const double before = clock.so_far();  // which is of waking the GPU, too, or beside that
-  {
-    const ProgressStep step(progress, [&source] { return bytes_read(source); });
-    device.read();
-  }
+  device.read();
+  reading.reset();
   report.seconds.read = clock.lap();
   report.seconds.context = before + device.context_seconds();
   report.seconds.stream = device.stream_seconds();
@@ -130,13 +135,12 @@ struct TextGraph {
 TextGraph read_text(const Options& options, const std::string& path, bool lay_out,
                     PhaseClock& clock, ProgressDisplay& progress, io::Report& report) {
   io::ByteSource source(path);
+  std::optional<ProgressStep> reading = begin_to_read(source, progress);
   const io::GraphFormat format = text_format(options, source, path);
   io::GraphReader reader = open_graph(options, path, source, format);
   require_host_memory(reader.expected_bytes());
-  {
-    const ProgressStep step(progress, [&source] { return bytes_read(source); });
-    reader.read(options.source);
-  }
+  reader.read(options.source);
+  reading.reset();
   // What a GPU took in vain, to build the matrix too, is part of reading.
   report.seconds.read += clock.lap() + std::exchange(report.seconds.build, 0);
   report.seconds.context = report.seconds.stream = 0;

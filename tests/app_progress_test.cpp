@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -325,6 +326,23 @@ TEST_CASE("progress of a pipe counts what came through it") {
     CHECK(run.status == 0);
     CHECK(has(run.err, "reading " + pipe + ": 0.8 MB"));
   }
+}
+
+TEST_CASE("progress of a pipe is shown from its first byte on") {
+  const TemporaryDirectory files;
+  const std::string pipe = (files / "graph").string();
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::thread writer([&pipe] {
+    std::ofstream to(pipe, std::ios::binary);
+    to << "%%MatrixMarket matrix coordinate pattern general\n" << std::flush;
+    std::this_thread::sleep_for(1500ms);
+    to << "2 2 200000\n";
+    for (int k = 0; k < 200'000; ++k) to << "1 2\n";
+  });
+  const RunResult run = run_pagerank({pipe, "--engine", "cpu", "--progress", "always"});
+  writer.join();
+  CHECK(run.status == 0);
+  CHECK(has(run.err, "reading " + pipe + ": 0.0 MB"));
 }
 
 TEST_CASE("unfinished files can be removed at any time") {
