@@ -53,6 +53,8 @@ class TransitionMatrixBuilder {
     /// Any number may come. So many get their memory side by side, to be used again, in addresses
     /// for about three times as many links, if those are to be had.
     EdgeIndex expected_entries = 0;
+    /// Nothing but a claim bears that out: what is taken of the memory follows what comes.
+    bool only_claimed = false;
     [[nodiscard]] EdgeIndex expected_links() const {
       return expected_entries * (undirected ? 2 : 1);
     }

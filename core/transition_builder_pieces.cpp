@@ -109,6 +109,10 @@ void TransitionMatrixBuilder::add_links(Piece& piece, std::span<const NodeId> so
 /// for each part, and so may that. Returns false if not.
 bool TransitionMatrixBuilder::take_memory(Piece& piece) {
   if (!arena_) return false;
+  // A slab for each part is no more than eight times what has come.
+  if (shape_.only_claimed && links_ < lots_.size() * LinkArena::slab_links(wide()) / 8) {
+    return false;
+  }
   const std::uint32_t links = piece.bin_begin.back();
   const std::lock_guard lock(mutex_);
   if (!arena_->has_room(shape_.expected_links() + links, 2 * lots_.size())) return false;

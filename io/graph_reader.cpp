@@ -38,7 +38,7 @@ void GraphReader::read(SourceIndex source_index) {
       links_.number_nodes(threads_);
       return;
     }
-    builder_.emplace(matrix_market_->shape());
+    builder_.emplace(matrix_market_->believed_shape());
     matrix_market_->read_into(*builder_, source_index);
   } else {
     edge_list_->read_into(links_, source_index);

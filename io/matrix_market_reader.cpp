@@ -37,12 +37,28 @@ void MatrixMarketReader::read_entries(BlockLedger& ledger, Take take) {
 
 TransitionMatrixBuilder::Shape MatrixMarketReader::shape() const {
   const std::optional<std::uint64_t> size = text_.source().size();
-  const bool weighted = header_.field != MatrixMarketHeader::Field::pattern;
-  const std::size_t shortest = shortest_entry_line + (weighted ? 2 : 0);  // "1 1 1\n"
   return {.node_count = static_cast<NodeId>(header_.node_count),
-          .weighted = weighted,
+          .weighted = weighted(),
           .undirected = header_.symmetric,
-          .expected_entries = size ? std::min(header_.entries, *size / shortest + 1) : 0};
+          .expected_entries = size ? entries_in(*size) : 0};
+}
+
+TransitionMatrixBuilder::Shape MatrixMarketReader::believed_shape() const {
+  constexpr std::uint64_t usually_compressed = 16;  // times at most
+  constexpr EdgeIndex of_stream = EdgeIndex{1} << 26;
+  TransitionMatrixBuilder::Shape shape = this->shape();
+  if (text_.source().size()) return shape;
+  const std::optional<std::uint64_t> compressed = text_.source().bytes_to_take();
+  shape.expected_entries = compressed ? entries_in(*compressed * usually_compressed)
+                                      : std::min(header_.entries, of_stream);
+  shape.only_claimed = true;
+  return shape;
+}
+
+/// No more than are declared, or than text of so many bytes can hold.
+EdgeIndex MatrixMarketReader::entries_in(std::uint64_t bytes) const {
+  const std::size_t shortest = shortest_entry_line + (weighted() ? 2 : 0);  // "1 1 1\n"
+  return std::min(header_.entries, bytes / shortest + 1);
 }
 
 void MatrixMarketReader::read_into(TransitionMatrixBuilder& builder, SourceIndex source_index) {

@@ -34,6 +34,11 @@ class MatrixMarketReader {
   /// but no more than the bytes of the file can hold, and none from a stream.
   [[nodiscard]] TransitionMatrixBuilder::Shape shape() const;
 
+  /// The same for a builder that is read into, which takes addresses for what it expects, and
+  /// memory for what comes: the header is believed of a compressed file and of a stream as well,
+  /// within what such a file usually holds, or a gigabyte of text.
+  [[nodiscard]] TransitionMatrixBuilder::Shape believed_shape() const;
+
   /// Hands the entries to a builder of that shape. Nothing is said of it if this throws.
   void read_into(TransitionMatrixBuilder& builder, SourceIndex source_index);
 
@@ -51,6 +56,11 @@ class MatrixMarketReader {
 
  private:
   friend class MatrixMarketBlocks;
+
+  [[nodiscard]] bool weighted() const {
+    return header_.field != MatrixMarketHeader::Field::pattern;
+  }
+  [[nodiscard]] EdgeIndex entries_in(std::uint64_t bytes) const;
 
   template <class Take>
   void read_entries(BlockLedger& ledger, Take take);

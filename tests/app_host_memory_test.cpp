@@ -23,7 +23,7 @@ constexpr std::uint64_t label_buffers = 8 << 20;
 
 /// Bytes of resident memory at the peak of a run. "-" is what lies in `input`.
 std::uint64_t peak_of(const std::string& graph, const std::string& input = "/dev/null",
-                      int threads = 1, const std::vector<std::string>& more = {}) {
+                      int threads = 2, const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments = {
       graph, "--engine", "cpu", "--top", "0", "--threads", std::to_string(threads)};
   arguments.insert(arguments.end(), more.begin(), more.end());

@@ -26,6 +26,26 @@ TEST_CASE("a header that claims much costs little") {
   }
 }
 
+TEST_CASE("what a stream or a compressed file claims takes the memory of what comes") {
+  std::string text = "%%MatrixMarket matrix coordinate real general\n200000 200000 3000000000\n";
+  for (int k = 0; k < 100'000; ++k) {
+    text += std::to_string(k + 1) + ' ' + std::to_string(k * 7 % 200'000 + 1) + " 3\n";
+  }
+  const TemporaryDirectory files;
+  const std::string file = (files / "g.mtx").string(), compressed = file + ".gz";
+  write_file(file, text);
+  write_gzip_file(compressed, text);
+  for (const std::string& read : {compressed, std::string("-")}) {
+    CAPTURE(read);
+    const RunResult run =
+        run_program_on("pagerank", {read, "--engine", "cpu", "--threads", "2"}, file);
+    CHECK(run.status == 3);
+    CHECK(has(run.err, "more entries than there is text for"));
+    // Of 100000 links with weights some megabytes, beside the program's own.
+    if (measure_memory) CHECK(run.peak_bytes < 32'000'000);
+  }
+}
+
 TEST_CASE("a graph of nearly no links takes what its links need, however many its nodes") {
   const TemporaryDirectory files;
   const std::string path = (files / "g.mtx").string();
