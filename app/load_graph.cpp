@@ -74,17 +74,6 @@ bool device_is_faster(const Options& options, const io::ByteSource& source) {
   return source.size() && *source.size() >= bytes_a_core * cores;
 }
 
-bool reads_on_device(const Options& options, const std::string& path) {
-  if (io::is_graph_cache(path)) return false;
-  if (options.reader != ReaderChoice::automatic) return options.reader == ReaderChoice::device;
-  if (is_sure_to_rank_on_cpu(options) || options.cache || path == "-") return false;
-  // Others are not even opened: who writes to a pipe would notice, and may not come again.
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return false;
-  io::ByteSource source(path);
-  return device_is_faster(options, source);
-}
-
 /// Has the GPU read the text and build the matrix, which stays there. Unset if nobody asked for
 /// that and the host's matrix would be much smaller.
 std::optional<LoadedGraph> read_on_device(const Options& options, const std::string& path,
@@ -312,6 +301,17 @@ LoadedGraph load_here(const Options& options, const std::string& path, PhaseCloc
 }
 
 }  // namespace
+
+bool reads_on_device(const Options& options, const std::string& path) {
+  if (io::is_graph_cache(path)) return false;
+  if (options.reader != ReaderChoice::automatic) return options.reader == ReaderChoice::device;
+  if (is_sure_to_rank_on_cpu(options) || options.cache || path == "-") return false;
+  // Others are not even opened: who writes to a pipe would notice, and may not come again.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  io::ByteSource source(path);
+  return device_is_faster(options, source);
+}
 
 bool is_lack_of_gpu(const std::exception& error) {
   return dynamic_cast<const gpu::NotCompiled*>(&error) != nullptr ||

@@ -33,6 +33,10 @@ struct LoadedGraph {
 /// no lack but a fault, of ours or of the machine's, which the host's result would hide.
 [[nodiscard]] bool is_lack_of_gpu(const std::exception& error);
 
+/// Whether the GPU is to read this GRAPH: if --reader says so, or of `auto` if a GPU may rank it
+/// and it is a plain file, not to be cached, that is large enough for the cores that would read it.
+[[nodiscard]] bool reads_on_device(const Options& options, const std::string& path);
+
 /// A GRAPH: from its text, from the cache of it that an earlier run left, or from a
 /// graph cache that was given itself. A text whose graph the CPU engine is sure to rank is built
 /// right into the layout that suits it, unless it is to be cached. Fills report.graph and the

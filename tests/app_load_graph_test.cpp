@@ -1,6 +1,9 @@
 // How a graph is loaded, of which the program shows its users only a part.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -57,6 +60,50 @@ TEST_CASE("what the system lacks for a GPU is lack of one, what is wrong with a 
       std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again))));
   CHECK_FALSE(app::is_lack_of_gpu(gpu::CudaError("a call failed")));
   CHECK_FALSE(app::is_lack_of_gpu(std::runtime_error("g.mtx:1: bad")));
+}
+
+TEST_CASE("--reader auto leaves to the GPU plain files of twelve MiB a core and more") {
+  const TemporaryDirectory files;
+  const auto file_of = [&files](const char* name, const std::string& begin, std::uintmax_t bytes) {
+    const fs::path path = files / name;
+    write_file(path, begin);
+    fs::resize_file(path, bytes);
+    return path.string();
+  };
+  constexpr std::uintmax_t mega = 1 << 20;
+  const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n";
+  const std::string large = file_of("large.mtx", banner, 96 * mega),
+                    smaller = file_of("smaller.mtx", banner, 96 * mega - 1),
+                    edges = file_of("edges.txt", "1 2\n", 96 * mega),
+                    compressed = file_of("large.mtx.gz", "\x1f\x8b\x08", 96 * mega);
+  const std::string pipe = (files / "pipe").string();
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  // By name, so that it does not hang on a GPU's being there.
+  app::Options options{.engine = app::EngineChoice::gpu, .threads = 8};
+  CHECK(app::reads_on_device(options, large));
+  CHECK(app::reads_on_device(options, edges));
+  CHECK_FALSE(app::reads_on_device(options, smaller));
+  CHECK_FALSE(app::reads_on_device(options, compressed));
+  CHECK_FALSE(app::reads_on_device(options, pipe));
+  CHECK_FALSE(app::reads_on_device(options, "-"));
+  CHECK_FALSE(app::reads_on_device(options, (files / "none").string()));
+  options.threads = 7;
+  CHECK(app::reads_on_device(options, smaller));
+  options.threads = 9;
+  CHECK_FALSE(app::reads_on_device(options, large));
+  options.threads = 1;
+  options.cache = true;
+  CHECK_FALSE(app::reads_on_device(options, large));
+  options.cache = false;
+  options.engine = app::EngineChoice::cpu;
+  CHECK_FALSE(app::reads_on_device(options, large));
+  options.engine = app::EngineChoice::gpu;
+  options.reader = app::ReaderChoice::host;
+  CHECK_FALSE(app::reads_on_device(options, large));
+  options.reader = app::ReaderChoice::device;
+  for (const std::string& any : {smaller, compressed, pipe, std::string("-")}) {
+    CHECK(app::reads_on_device(options, any));
+  }
 }
 
 TEST_CASE("--reader device refuses a graph cache, which is no text") {
