@@ -4,7 +4,8 @@
 #   auto_tables.sh FOLDER_OF_THE_PROGRAMS RESULTS [PART]...
 #
 # PART: one (a solve to 1e-6, every kernel that can win), slow (alpha 0.99), hundred (a hundred solves
-# by each engine); all of them without. RESULTS is a folder for what was measured.
+# by each engine), default (what the program does where nothing is asked for: mixed, to 1e-8); all of
+# them without. RESULTS is a folder for what was measured.
 set -euo pipefail
 programs=$1 results=$2
 shift 2
@@ -26,22 +27,25 @@ measure() {  # PART ARGUMENT...: graphs of each size to a file of their own
   for size in small middle large; do
     local -n graphs=$size
     # diagonal:20 takes what the first engine of a process has to wait for.
-    "$programs/pagerank-bench" solve diagonal:20 "${graphs[@]}" "${ours[@]}" "$@" --tolerance 1e-6 \
+    "$programs/pagerank-bench" solve diagonal:20 "${graphs[@]}" "${ours[@]}" "$@" \
       --seconds "${seconds[$size]}" --csv "$results/$part-$size.csv" >/dev/null
   done
 }
 
 measure_one() {
-  measure one --kernel subwarp --kernel hybrid --kernel cusparse --kernel cusparse-alg1 --precision float
+  measure one --kernel subwarp --kernel hybrid --kernel cusparse --kernel cusparse-alg1 --precision float --tolerance 1e-6
 }
 measure_slow() {
-  measure slow --precision mixed --alpha 0.99
+  measure slow --precision mixed --alpha 0.99 --tolerance 1e-6
 }
 measure_hundred() {
-  measure hundred --kernel cusparse-alg1 --precision float --solves 100
+  measure hundred --kernel cusparse-alg1 --precision float --solves 100 --tolerance 1e-6
+}
+measure_default() {
+  measure default --precision mixed --tolerance 1e-8
 }
 
-[ $# -gt 0 ] || set -- one slow hundred
+[ $# -gt 0 ] || set -- one slow hundred default
 for part; do
   "measure_$part"
   awk 'FNR > 1 || NR == 1' "$results/$part"-{small,middle,large}.csv >"$results/$part.csv"
