@@ -18,9 +18,15 @@ bool is_one_of(const std::exception& error) {
   return ((dynamic_cast<const Errors*>(&error) != nullptr) || ...);
 }
 
-bool is_lack_of_threads(const std::exception& error) {
+/// No thread, no descriptor of a file, no memory to be had.
+bool is_lack_of_system(const std::exception& error) {
   const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
-  return of_system != nullptr && of_system->code() == std::errc::resource_unavailable_try_again;
+  if (of_system == nullptr) return false;
+  constexpr std::array lacks = {
+      std::errc::resource_unavailable_try_again, std::errc::too_many_files_open,
+      std::errc::too_many_files_open_in_system, std::errc::not_enough_memory};
+  return std::any_of(lacks.begin(), lacks.end(),
+                     [&](std::errc lack) { return of_system->code() == lack; });
 }
 
 }  // namespace
@@ -30,7 +36,7 @@ ExitStatus status_of(const std::exception& error) {
   if (is_one_of<io::InputError, DanglingNodesError>(error)) return ExitStatus::bad_input;
   if (is_one_of<OutOfMemory, std::bad_alloc, gpu::NotCompiled, gpu::NoDevice, gpu::KernelRefused>(
           error) ||
-      is_lack_of_threads(error)) {
+      is_lack_of_system(error)) {
     return ExitStatus::unable;
   }
   return ExitStatus::failed;

@@ -73,7 +73,7 @@ struct ByteSource::File {
 
 ByteSource::ByteSource(const std::string& path) : file_(std::make_shared<File>(input_name(path))) {
   const int fd = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) file_->fail(errno);
+  if (fd < 0) throw_not_opened(file_->name, errno);
   file_->descriptor = fd;
   struct stat status {};
   if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) file_->fail(EISDIR);

@@ -21,7 +21,7 @@ namespace pagerank::io {
 /// begun.
 class ByteSource {
  public:
-  /// "-" is standard input. Throws InputError if the file cannot be opened.
+  /// "-" is standard input. Throws as throw_not_opened() does if the file cannot be opened.
   explicit ByteSource(const std::string& path);
   ~ByteSource();
 

@@ -1,6 +1,17 @@
 #include "io/input_error.hpp"
 
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
 namespace pagerank::io {
+
+void throw_not_opened(const std::string& name, int error) {
+  if (error == EMFILE || error == ENFILE || error == ENOMEM) {
+    throw std::system_error(error, std::generic_category(), name);
+  }
+  throw InputError(name + ": " + std::strerror(error));
+}
 
 std::string_view describe(ParseFault fault) {
   switch (fault) {

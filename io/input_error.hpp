@@ -13,6 +13,10 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Of a file that cannot be opened, by errno: throws InputError, or std::system_error where the
+/// process or the system has too many files open or no memory, which is no fault of the file.
+[[noreturn]] void throw_not_opened(const std::string& name, int error);
+
 /// Everything that the text of a graph can be refused for: one name a defect, shared by all
 /// readers.
 enum class ParseFault {

@@ -37,7 +37,7 @@ Mappings& mappings() {
 MappedFile::MappedFile(const std::string& path) {
   // Without O_NONBLOCK a pipe would wait for its writer before it could be refused.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) throw InputError(path + ": " + std::strerror(errno));
+  if (descriptor < 0) throw_not_opened(path, errno);
   struct stat status {};
   int error = fstat(descriptor, &status) == 0 ? 0 : errno;
   if (error == 0 && S_ISDIR(status.st_mode)) error = EISDIR;

@@ -12,8 +12,8 @@ namespace pagerank::io {
 /// ends a program that has no handler; pagerank's says which file it is (app/interruption.hpp).
 class MappedFile {
  public:
-  /// Throws InputError if the file cannot be opened or is not a regular one, std::bad_alloc if
-  /// there are no addresses left for it.
+  /// Throws as throw_not_opened() does if the file cannot be opened, InputError if it is not a
+  /// regular one, std::bad_alloc if there are no addresses left for it.
   explicit MappedFile(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <cerrno>
 #include <new>
+#include <system_error>
 
 #include "app/exit_status.hpp"
 #include "app/options.hpp"
@@ -215,6 +217,10 @@ TEST_CASE("each kind of exception has its exit status") {
   CHECK(status_of(std::bad_alloc()) == ExitStatus::unable);
   CHECK(status_of(gpu::NotCompiled()) == ExitStatus::unable);
   CHECK(status_of(gpu::NoDevice("")) == ExitStatus::unable);
+  for (const int lacking : {EAGAIN, EMFILE, ENFILE, ENOMEM}) {
+    CHECK(status_of(std::system_error(lacking, std::generic_category())) == ExitStatus::unable);
+  }
+  CHECK(status_of(std::system_error(EIO, std::generic_category())) == ExitStatus::failed);
   CHECK(status_of(io::OutputError("")) == ExitStatus::failed);
   CHECK(status_of(gpu::CudaError("")) == ExitStatus::failed);
 }

@@ -1,5 +1,6 @@
 // The Matrix Market reader on text of our own: what it accepts, what it refuses, and where.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -8,11 +9,14 @@
 #include <fstream>
 #include <limits>
 #include <mutex>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "io/byte_source.hpp"
 #include "io/graph_text.hpp"
+#include "io/input_error.hpp"
+#include "io/mapped_file.hpp"
 #include "io/matrix_market_entries.hpp"
 #include "io/matrix_market_reader.hpp"
 #include "tests/support.hpp"
@@ -57,6 +61,32 @@ double read_weight(const std::string& digits, const std::string& banner = real) 
 }
 
 }  // namespace
+
+TEST_CASE("where no file can be opened any more that is not said to be the file's fault") {
+  const TemporaryDirectory files;
+  const std::string path = (files / "g.mtx").string();
+  write_file(path, pattern + "1 1 1\n1 1\n");
+  rlimit usual{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &usual) == 0);
+  rlimit none = usual;
+  none.rlim_cur = 0;
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const auto code_of = [](auto open) {
+    try {
+      open();
+    } catch (const std::system_error& error) {
+      return error.code();
+    } catch (const io::InputError&) {
+    }
+    return std::error_code();
+  };
+  const std::error_code source = code_of([&] { const io::ByteSource opened(path); }),
+                        mapped = code_of([&] { const io::MappedFile opened(path); });
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+  CHECK(source == std::errc::too_many_files_open);
+  CHECK(mapped == std::errc::too_many_files_open);
+  CHECK_THROWS_AS(io::ByteSource((files / "none").string()), io::InputError);
+}
 
 TEST_CASE("a pattern file becomes an edge list in the file's order") {
   const io::MatrixMarketGraph graph = read_text(pattern + "3 3 3\n1 2\n3 1\n1 2\n");
