@@ -45,7 +45,7 @@ TransitionMatrixBuilder::Shape MatrixMarketReader::shape() const {
 
 TransitionMatrixBuilder::Shape MatrixMarketReader::believed_shape() const {
   constexpr std::uint64_t usually_compressed = 16;  // times at most
-  constexpr EdgeIndex of_stream = EdgeIndex{1} << 26;
+  constexpr EdgeIndex of_stream = EdgeIndex{1} << 30;
   TransitionMatrixBuilder::Shape shape = this->shape();
   if (text_.source().size()) return shape;
   const std::optional<std::uint64_t> compressed = text_.source().bytes_to_take();

@@ -36,7 +36,7 @@ class MatrixMarketReader {
 
   /// The same for a builder that is read into, which takes addresses for what it expects, and
   /// memory for what comes: the header is believed of a compressed file and of a stream as well,
-  /// within what such a file usually holds, or a gigabyte of text.
+  /// within what such a file usually holds, or 2^30 entries.
   [[nodiscard]] TransitionMatrixBuilder::Shape believed_shape() const;
 
   /// Hands the entries to a builder of that shape. Nothing is said of it if this throws.

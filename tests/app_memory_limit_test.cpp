@@ -1,7 +1,9 @@
 // What the program makes of graphs that are larger than the memory there is, or claim to be.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "app/cpu_engine_options.hpp"
 #include "app/host_memory.hpp"
@@ -32,17 +34,21 @@ TEST_CASE("what a stream or a compressed file claims takes the memory of what co
     text += std::to_string(k + 1) + ' ' + std::to_string(k * 7 % 200'000 + 1) + " 3\n";
   }
   const TemporaryDirectory files;
-  const std::string file = (files / "g.mtx").string(), compressed = file + ".gz";
-  write_file(file, text);
+  const std::string compressed = (files / "g.mtx.gz").string(), pipe = (files / "pipe").string();
   write_gzip_file(compressed, text);
-  for (const std::string& read : {compressed, std::string("-")}) {
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& read : {compressed, pipe}) {
     CAPTURE(read);
-    const RunResult run =
-        run_program_on("pagerank", {read, "--engine", "cpu", "--threads", "2"}, file);
+    if (read == pipe && !measure_memory) continue;  // a sanitizer marks all addresses, too
+    std::thread writer([&] {
+      if (read == pipe) write_file(pipe, text);
+    });
+    const RunResult run = run_pagerank({read, "--engine", "cpu", "--threads", "2"});
+    writer.join();
     CHECK(run.status == 3);
     CHECK(has(run.err, "more entries than there is text for"));
-    // Of 100000 links with weights some megabytes, beside the program's own.
-    if (measure_memory) CHECK(run.peak_bytes < 32'000'000);
+    // 100000 links with weights take some megabytes, beside the program's own.
+    if (measure_memory) CHECK(run.peak_bytes < 22'000'000);
   }
 }
 

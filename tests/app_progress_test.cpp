@@ -335,7 +335,7 @@ TEST_CASE("progress of a pipe is shown from its first byte on") {
   std::thread writer([&pipe] {
     std::ofstream to(pipe, std::ios::binary);
     to << "%%MatrixMarket matrix coordinate pattern general\n" << std::flush;
-    std::this_thread::sleep_for(1500ms);
+    std::this_thread::sleep_for(3000ms);
     to << "2 2 200000\n";
     for (int k = 0; k < 200'000; ++k) to << "1 2\n";
   });

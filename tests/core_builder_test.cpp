@@ -184,6 +184,38 @@ TEST_CASE("a matrix is built where there are few addresses more than it takes") 
 }
 #endif
 
+TEST_CASE("a graph is the same whatever was claimed of its links, true, too many or too few") {
+  // In 4 bytes a link, and in 6. Before an eighth of a slab a part has come pieces have memory of
+  // their own; so they have once there are many more than was claimed.
+  for (const NodeId nodes : {NodeId{1} << 16, NodeId{1} << 22}) {
+    for (const bool weighted : {false, true}) {
+      for (const bool undirected : {false, true}) {
+        CAPTURE(nodes);
+        CAPTURE(weighted);
+        CAPTURE(undirected);
+        constexpr std::size_t entries = 1'500'000;
+        EdgeList edges = random_graph(nodes, entries, weighted, 51);
+        edges.undirected = undirected;
+        const auto build = [&](EdgeIndex claimed) {
+          TransitionMatrixBuilder builder({.node_count = nodes,
+                                           .weighted = weighted,
+                                           .undirected = undirected,
+                                           .expected_entries = claimed,
+                                           .only_claimed = true});
+          add_in_pieces(builder, edges, 50'000);
+          return builder.build(3);
+        };
+        const TransitionMatrix none_claimed = build(0);
+        for (const EdgeIndex claimed :
+             {EdgeIndex{entries}, 3 * EdgeIndex{1} << 20, EdgeIndex{1} << 30, EdgeIndex{600'000}}) {
+          CAPTURE(claimed);
+          check_same_matrix(build(claimed), none_claimed);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("links of few sources, more than are gathered at a time, come into place") {
   struct Link {
     NodeId target, source;
