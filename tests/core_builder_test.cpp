@@ -207,7 +207,7 @@ TEST_CASE("a graph is the same whatever was claimed of its links, true, too many
         };
         const TransitionMatrix none_claimed = build(0);
         for (const EdgeIndex claimed :
-             {EdgeIndex{entries}, 3 * EdgeIndex{1} << 20, EdgeIndex{1} << 30, EdgeIndex{600'000}}) {
+             {EdgeIndex{entries}, 3 * EdgeIndex{1} << 20, EdgeIndex{1} << 24, EdgeIndex{600'000}}) {
           CAPTURE(claimed);
           check_same_matrix(build(claimed), none_claimed);
         }
