@@ -14,8 +14,8 @@ enum class GraphFormat {
   edge_list       ///< As EdgeListReader reads it.
 };
 
-/// Whether a text that begins with this line is a Matrix Market file, well-formed or not: two '%'
-/// before the name are right.
+/// Whether a text that begins with this line is a Matrix Market file, well-formed or not: "%%" is
+/// right before its name, but one '%' or three are a damaged banner rather than a comment.
 [[nodiscard]] bool is_matrix_market_banner(std::string_view line);
 
 /// The name without a .gz at its end, in upper case, too.

@@ -1,24 +1,19 @@
 // The Matrix Market reader on text of our own: what it accepts, what it refuses, and where.
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
-#include <exception>
 #include <fstream>
 #include <limits>
 #include <mutex>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "io/byte_source.hpp"
 #include "io/graph_text.hpp"
 #include "io/input_error.hpp"
-#include "io/mapped_file.hpp"
 #include "io/matrix_market_entries.hpp"
 #include "io/matrix_market_reader.hpp"
 #include "tests/support.hpp"
@@ -63,51 +58,6 @@ double read_weight(const std::string& digits, const std::string& banner = real) 
 }
 
 }  // namespace
-
-#if !defined(__SANITIZE_ADDRESS__)  // sanitizers open files to look at objects
-TEST_CASE("where no file can be opened any more that is not said to be the file's fault") {
-  const TemporaryDirectory files;
-  const std::string path = (files / "g.mtx").string();
-  write_file(path, pattern + "1 1 1\n1 1\n");
-  rlimit usual{};
-  REQUIRE(getrlimit(RLIMIT_NOFILE, &usual) == 0);
-  rlimit none = usual;
-  none.rlim_cur = 0;
-  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
-  const auto error_of = [](auto open) {
-    try {
-      open();
-    } catch (...) {
-      return std::current_exception();
-    }
-    return std::exception_ptr();
-  };
-  const std::exception_ptr errors[] = {error_of([&] { const io::ByteSource opened(path); }),
-                                       error_of([&] { const io::MappedFile opened(path); })};
-  REQUIRE(setrlimit(RLIMIT_NOFILE, &usual) == 0);
-  for (const std::exception_ptr& error : errors) {
-    REQUIRE(error);
-    try {
-      std::rethrow_exception(error);
-    } catch (const std::system_error& of_system) {
-      CHECK(of_system.code() == std::errc::too_many_files_open);
-    } catch (const std::exception& other) {
-      FAIL_CHECK(other.what());
-    }
-  }
-}
-#endif
-
-TEST_CASE("a file that cannot be opened is bad input, unless the system lacks what that takes") {
-  const TemporaryDirectory files;
-  CHECK_THROWS_AS(io::ByteSource((files / "none").string()), io::InputError);
-  CHECK_THROWS_AS(io::MappedFile((files / "none").string()), io::InputError);
-  for (const int lacking : {EMFILE, ENFILE, ENOMEM}) {
-    CHECK_THROWS_AS(io::throw_not_opened("g.mtx", lacking), std::system_error);
-  }
-  CHECK_THROWS_WITH_AS(io::throw_not_opened("g.mtx", EACCES), "g.mtx: Permission denied",
-                       io::InputError);
-}
 
 TEST_CASE("a pattern file becomes an edge list in the file's order") {
   const io::MatrixMarketGraph graph = read_text(pattern + "3 3 3\n1 2\n3 1\n1 2\n");
@@ -453,14 +403,6 @@ TEST_CASE("text parses the same whatever pieces it is cut into") {
     CHECK(pieces == whole);
     CHECK(first.lines + second.lines == 6);
   }
-}
-
-TEST_CASE("inputs that cannot be had are named") {
-  const TemporaryDirectory files;
-  CHECK_THROWS_WITH_AS(io::ByteSource((files / "missing.mtx").string()),
-                       doctest::Contains("missing.mtx: No such file"), io::InputError);
-  CHECK_THROWS_WITH_AS(io::ByteSource(files.path().string()), doctest::Contains("directory"),
-                       io::InputError);
 }
 
 TEST_CASE("compressed data that is cut off or damaged is refused as such") {
