@@ -1,16 +1,9 @@
 #pragma once
 
-#include <thrust/iterator/reverse_iterator.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_reduce.cuh>
-#include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
-#include <cuda/functional>
-#include <cuda/std/functional>
-#include <cuda/std/iterator>
+#include <cub/util_type.cuh>
 #include <utility>
 #include <vector>
 
@@ -20,7 +13,9 @@
 namespace pagerank::gpu {
 
 /// CUB's algorithms with the scratch memory that they ask for, all queued into its stream, or into
-/// another that waits for it where it has to.
+/// another that waits for it where it has to. What takes no functions is compiled once, in files of
+/// their own, for the types that are named: a process loads the code of each copy (milliseconds in
+/// all, docs/notebook/gpu.md).
 class DeviceAlgorithms {
  public:
   explicit DeviceAlgorithms(const ScratchMemory& scratch)
@@ -31,53 +26,29 @@ class DeviceAlgorithms {
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   [[nodiscard]] const ScratchMemory& scratch() const { return scratch_; }
 
-  /// out[i] = in[0] + .. + in[i - 1], for i < count.
-  template <class In, class Out>
-  void exclusive_sum(const In* in, Out* out, std::uint64_t count) {
-    call([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceScan::ExclusiveScan(scratch, bytes, in, out, cuda::std::plus<>{}, Out{},
-                                            count, stream_);
-    });
-  }
-  /// Likewise, in place.
-  template <class Iterator>
-  void exclusive_sum_in_place(Iterator elements, std::uint64_t count) {
-    call([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceScan::ExclusiveScan(
-          scratch, bytes, elements, elements, cuda::std::plus<>{},
-          typename cuda::std::iterator_traits<Iterator>::value_type{}, count, stream_);
-    });
-  }
+  /// out[i] = in[0] + .. + in[i - 1], for i < count, where `out` may be `in`. T: std::uint32_t or
+  /// std::uint64_t.
+  template <class T>
+  void exclusive_sum(const T* in, T* out, std::uint64_t count);
   /// out[i] = in[0] + .. + in[i], for i < count.
-  template <class In, class Out>
-  void inclusive_sum(const In* in, Out* out, std::uint64_t count) {
-    call([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceScan::InclusiveSum(scratch, bytes, in, out, count, stream_);
-    });
-  }
-  /// In place: out[i] = the least of in[0 .. i].
-  template <class Iterator>
-  void inclusive_min(Iterator elements, std::uint64_t count) {
-    call([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceScan::InclusiveScan(scratch, bytes, elements, elements, cuda::minimum<>{},
-                                            count, stream_);
-    });
-  }
+  void inclusive_sum(const std::uint32_t* in, std::uint32_t* out, std::uint64_t count);
+  /// In place: elements[i] = the least of elements[i .. count). T: std::uint32_t or std::uint64_t.
+  template <class T>
+  void least_of_rest(T* elements, std::uint64_t count);
+
   /// Stable, by bits [begin, end) of the keys.
-  template <class Key>
-  void sort(cub::DoubleBuffer<Key>& keys, std::uint64_t count, int begin, int end) {
-    call([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceRadixSort::SortKeys(scratch, bytes, keys, count, begin, end, stream_);
-    });
-  }
-  template <class Key, class Value>
-  void sort(cub::DoubleBuffer<Key>& keys, cub::DoubleBuffer<Value>& values, std::uint64_t count,
-            int begin, int end) {
-    call([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, values, count, begin, end,
-                                             stream_);
-    });
-  }
+  void sort(cub::DoubleBuffer<std::uint64_t>& keys, std::uint64_t count, int begin, int end);
+  void sort(cub::DoubleBuffer<std::uint64_t>& keys, cub::DoubleBuffer<double>& values,
+            std::uint64_t count, int begin, int end);
+  void sort(cub::DoubleBuffer<std::uint32_t>& keys, cub::DoubleBuffer<NodeId>& values,
+            std::uint64_t count, int begin, int end);
+
+  /// The first of each run of equal elements; returns how many.
+  [[nodiscard]] std::uint64_t unique(const std::uint64_t* in, std::uint64_t* out,
+                                     std::uint64_t count);
+  [[nodiscard]] std::uint64_t least(const std::uint64_t* elements, std::uint64_t count);
+  [[nodiscard]] std::uint64_t greatest(const std::uint64_t* elements, std::uint64_t count);
+
   /// The elements of in[0 .. count) that the predicate accepts, in their order; returns how many.
   template <class In, class Out, class Predicate>
   [[nodiscard]] std::uint64_t select(In in, Out out, std::uint64_t count, Predicate predicate) {
@@ -89,30 +60,13 @@ class DeviceAlgorithms {
     return fetch(selected.data());
   }
 
-  /// The first of each run of equal elements; returns how many.
-  template <class T>
-  [[nodiscard]] std::uint64_t unique(const T* in, T* out, std::uint64_t count) {
-    DeviceBuffer<std::uint64_t> selected(1, scratch_);
-    call([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceSelect::Unique(scratch, bytes, in, out, selected.data(), count, stream_);
-    });
-    return fetch(selected.data());
-  }
-  template <class T>
-  [[nodiscard]] T least(const T* elements, std::uint64_t count) {
-    DeviceBuffer<T> found(1, scratch_);
-    call([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceReduce::Min(scratch, bytes, elements, found.data(), count, stream_);
-    });
-    return fetch(found.data());
-  }
-  template <class T>
-  [[nodiscard]] T greatest(const T* elements, std::uint64_t count) {
-    DeviceBuffer<T> found(1, scratch_);
-    call([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceReduce::Max(scratch, bytes, elements, found.data(), count, stream_);
-    });
-    return fetch(found.data());
+  /// An algorithm of CUB, called as algorithm(scratch, bytes).
+  template <class Algorithm>
+  void call(Algorithm algorithm) {
+    std::size_t bytes = 0;
+    PAGERANK_CUDA(algorithm(nullptr, bytes));
+    DeviceBuffer<char> work(std::max<std::size_t>(bytes, 1), scratch_);
+    PAGERANK_CUDA(algorithm(work.data(), bytes));
   }
 
   /// The elements in this memory, there for what is queued from now on.
@@ -155,14 +109,6 @@ class DeviceAlgorithms {
   }
 
  private:
-  template <class Algorithm>
-  void call(Algorithm algorithm) {
-    std::size_t bytes = 0;
-    PAGERANK_CUDA(algorithm(nullptr, bytes));
-    DeviceBuffer<char> work(std::max<std::size_t>(bytes, 1), scratch_);
-    PAGERANK_CUDA(algorithm(work.data(), bytes));
-  }
-
   ScratchMemory scratch_;
   cudaStream_t stream_;
 };
@@ -181,14 +127,18 @@ void queue_for_each(std::uint64_t count, F f, cudaStream_t stream) {
   PAGERANK_CUDA_LAUNCHED(for_each_index);
 }
 
+template <class T>
+void queue_fill(T value, T* elements, std::uint64_t count, cudaStream_t stream) {
+  queue_for_each(
+      count, [=] __device__(std::uint64_t i) { elements[i] = value; }, stream);
+}
+
 /// Where the members of each group begin among `count` elements that are sorted by group_at(i):
 /// offsets[g] for g <= groups, those of empty groups where the next one's begin. Queued.
 template <class Offset, class GroupAt>
 void queue_offsets(std::uint64_t count, std::uint64_t groups, Offset* offsets, GroupAt group_at,
                    DeviceAlgorithms& algorithms) {
-  queue_for_each(
-      groups + 1, [=] __device__(std::uint64_t g) { offsets[g] = static_cast<Offset>(count); },
-      algorithms.stream());
+  queue_fill(static_cast<Offset>(count), offsets, groups + 1, algorithms.stream());
   queue_for_each(
       count,
       [=] __device__(std::uint64_t i) {
@@ -196,7 +146,7 @@ void queue_offsets(std::uint64_t count, std::uint64_t groups, Offset* offsets, G
         if (i == 0 || group_at(i - 1) != group) offsets[group] = static_cast<Offset>(i);
       },
       algorithms.stream());
-  algorithms.inclusive_min(thrust::make_reverse_iterator(offsets + groups + 1), groups + 1);
+  algorithms.least_of_rest(offsets, groups + 1);
 }
 
 /// The number of elements of the ascending range that are not above `value`.

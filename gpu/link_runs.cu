@@ -10,6 +10,8 @@
 #include <thrust/iterator/transform_iterator.h>
 
 #include <algorithm>
+#include <cub/device/device_scan.cuh>
+#include <cuda/std/functional>
 #include <string>
 
 #include "gpu/blocked_layout.cuh"
@@ -173,8 +175,7 @@ constexpr std::uint64_t tiles_of_sum = 128;
 
 /// Adds up the counts of each window, of so many tiles a thread.
 __global__ void add_up_windows(const LinksAndRuns* counts, std::uint64_t tiles,
-                               std::uint32_t windows, unsigned long long* links,
-                               unsigned long long* runs) {
+                               std::uint32_t windows, std::uint64_t* links, std::uint64_t* runs) {
   const std::uint64_t index = global_thread_index();
   const std::uint64_t window = index % windows, first = index / windows * tiles_of_sum;
   unsigned long long link_sum = 0, run_sum = 0;
@@ -184,8 +185,8 @@ __global__ void add_up_windows(const LinksAndRuns* counts, std::uint64_t tiles,
     run_sum += count.runs;
   }
   if (link_sum == 0) return;
-  atomicAdd(links + window, link_sum);
-  atomicAdd(runs + window, run_sum);
+  atomicAdd(reinterpret_cast<unsigned long long*>(links + window), link_sum);
+  atomicAdd(reinterpret_cast<unsigned long long*>(runs + window), run_sum);
 }
 
 /// The counts window by window, which tile by tile are written.
@@ -234,7 +235,7 @@ SortedTiles sort_in_tiles(const Tiling& tiling, Runs& runs, DeviceAlgorithms& al
   PAGERANK_CUDA_LAUNCHED(sort_tiles);
   runs.of_window = DeviceBuffer<std::uint64_t>(windows + 1, scratch);
   runs.links_of_window = DeviceBuffer<std::uint64_t>(windows + 1, scratch);
-  DeviceBuffer<unsigned long long> links_in(windows + 1, scratch), runs_in(windows + 1, scratch);
+  DeviceBuffer<std::uint64_t> links_in(windows + 1, scratch), runs_in(windows + 1, scratch);
   links_in.set_to_zero(stream);
   runs_in.set_to_zero(stream);
   constexpr unsigned block_size = 256;
@@ -245,12 +246,14 @@ SortedTiles sort_in_tiles(const Tiling& tiling, Runs& runs, DeviceAlgorithms& al
   algorithms.exclusive_sum(links_in.data(), runs.links_of_window.data(), windows + 1);
   algorithms.exclusive_sum(runs_in.data(), runs.of_window.data(), windows + 1);
   algorithms.exclusive_sum(sorted.runs_before.data(), sorted.runs_before.data(), count);
-  algorithms.exclusive_sum_in_place(
-      thrust::make_permutation_iterator(
-          sorted.before.data(),
-          thrust::make_transform_iterator(thrust::counting_iterator<std::uint64_t>(0),
-                                          WindowByWindow{count, windows})),
-      count * windows);
+  const auto by_window = thrust::make_permutation_iterator(
+      sorted.before.data(),
+      thrust::make_transform_iterator(thrust::counting_iterator<std::uint64_t>(0),
+                                      WindowByWindow{count, windows}));
+  algorithms.call([&](void* work, std::size_t& bytes) {
+    return cub::DeviceScan::ExclusiveScan(work, bytes, by_window, by_window, cuda::std::plus<>{},
+                                          LinksAndRuns{}, count * windows, stream);
+  });
   if (tiling.links.links > 0xffffffff &&
       algorithms.greatest(links_in.data(), windows) > 0xffffffff) {
     throw KernelRefused("kernel blocked: more than 2^32 - 1 links from neighbouring nodes");

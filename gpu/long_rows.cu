@@ -3,6 +3,9 @@
 
 #include <thrust/iterator/counting_iterator.h>
 
+#include <cub/device/device_scan.cuh>
+#include <cuda/std/functional>
+
 namespace pagerank::gpu {
 namespace {
 
@@ -79,7 +82,11 @@ DeviceBuffer<Places> find_places(const DeviceBuffer<RowOfManyRuns>& rows, std::u
         }
       },
       algorithms.stream());
-  algorithms.exclusive_sum(taken.data(), places.data(), count + 1);
+  algorithms.call([&](void* work, std::size_t& bytes) {
+    return cub::DeviceScan::ExclusiveScan(work, bytes, taken.data(), places.data(),
+                                          cuda::std::plus<>{}, Places{}, count + 1,
+                                          algorithms.stream());
+  });
   return places;
 }
 
