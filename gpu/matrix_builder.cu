@@ -36,16 +36,19 @@ __device__ double divided(double weight, double sum) {
 
 constexpr unsigned split_threads = 256;
 
-/// columns[k] = the half of keys[k] at `shift`, values[k] = weights[k] where there are any, and
-/// *distinct += how many keys differ from the one before them.
+/// Of keys in order, of which the half at `shift` is the column: columns[k], values[k] = weights[k]
+/// where there are any, offsets[row] of rows that have links, and *distinct += how many keys differ
+/// from the one before them.
 __global__ void split_links(const std::uint64_t* keys, const double* weights, std::uint64_t count,
-                            int shift, NodeId* columns, double* values,
+                            int shift, NodeId* columns, double* values, EdgeIndex* offsets,
                             unsigned long long* distinct) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * split_threads;
   unsigned own = 0;
   for (std::uint64_t k = global_thread_index(); k < count; k += stride) {
-    const std::uint64_t key = keys[k];
-    own += k == 0 || key != keys[k - 1];
+    const std::uint64_t key = keys[k], before = k == 0 ? ~key : keys[k - 1];
+    own += key != before;
+    const auto row = static_cast<NodeId>(key >> (32 - shift));
+    if (row != static_cast<NodeId>(before >> (32 - shift))) offsets[row] = k;
     columns[k] = static_cast<NodeId>(key >> shift);
     if (values != nullptr) values[k] = weights[k];
   }
@@ -150,9 +153,10 @@ struct MatrixBuilder {
     if (keys.Current() == spare_keys_.data()) std::swap(keys_, spare_keys_);
   }
 
-  /// Where the links of each node begin, nodes + 1 of them, sorted by this half of the keys.
-  void find_offsets(int shift, EdgeIndex* offsets) {
+  /// Where the links of each source begin, nodes + 1 of them, sorted by source.
+  void find_offsets(EdgeIndex* offsets) {
     const std::uint64_t* const key = keys_.data();
+    const int shift = source_shift_;
     queue_offsets(
         links_, shape_.nodes, offsets,
         [=] __device__(std::uint64_t k) { return static_cast<NodeId>(key[k] >> shift); },
@@ -162,7 +166,7 @@ struct MatrixBuilder {
   /// From links sorted by source.
   void count_out_links() {
     DeviceBuffer<EdgeIndex> offsets(shape_.nodes + 1, algorithms_.scratch());
-    find_offsets(source_shift_, offsets.data());
+    find_offsets(offsets.data());
     const EdgeIndex* const offset = offsets.data();
     double* const inverse = matrix_.inverse_out_weight.data();
     queue_for_each(
@@ -178,7 +182,7 @@ struct MatrixBuilder {
   void normalise() {
     DeviceBuffer<EdgeIndex> offsets(shape_.nodes + 1, algorithms_.scratch());
     DeviceBuffer<double> sums(shape_.nodes, algorithms_.scratch());
-    find_offsets(source_shift_, offsets.data());
+    find_offsets(offsets.data());
     const EdgeIndex* const offset = offsets.data();
     const std::uint64_t* const key = keys_.data();
     const int shift = source_shift_;
@@ -239,7 +243,8 @@ struct MatrixBuilder {
   /// The arrays of the matrix from the sorted keys.
   void split_keys() {
     matrix_.row_offsets = DeviceBuffer<EdgeIndex>(shape_.nodes + 1);
-    find_offsets(target_shift_, matrix_.row_offsets.data());
+    EdgeIndex* const offsets = matrix_.row_offsets.data();
+    queue_fill(links_, offsets, shape_.nodes + 1, stream_);
     matrix_.column_indices = DeviceBuffer<NodeId>(links_);
     if (shape_.weighted) matrix_.values = DeviceBuffer<double>(links_);
     DeviceBuffer<unsigned long long> distinct(1, algorithms_.scratch());
@@ -250,9 +255,10 @@ struct MatrixBuilder {
           std::min<std::uint64_t>(blocks_for(links_, split_threads), most_blocks));
       split_links<<<blocks, split_threads, 0, stream_>>>(
           keys_.data(), weights_.data(), links_, source_shift_, matrix_.column_indices.data(),
-          matrix_.values.data(), distinct.data());
+          matrix_.values.data(), offsets, distinct.data());
       PAGERANK_CUDA_LAUNCHED(split_links);
     }
+    algorithms_.least_of_rest(offsets, shape_.nodes + 1);  // rows without links: the next one's
     matrix_.distinct_links = algorithms_.fetch(distinct.data());
   }
 
