@@ -1,11 +1,9 @@
 #include "gpu/device_reader.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 
 #include "core/pagerank.hpp"
-#include "core/parallel.hpp"
 #include "gpu/device.cuh"
 #include "gpu/matrix_builder.cuh"
 #include "gpu/node_numbering.cuh"
@@ -18,25 +16,8 @@
 namespace pagerank::gpu {
 namespace {
 
-/// Blocks in the ring: enough for those that travel, that are parsed, and for each reader one. Of
-/// 32 to 80 the bus was busiest with this many.
-constexpr std::size_t ring_buffers = 64;
-
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-/// The thread that hands chunks to the device needs a core, and the system one.
-int reader_threads(int threads) {
-  return std::max(1, thread_count(threads) - 2);
-}
-
-std::size_t buffers_for(const EntryTextShape& shape, std::size_t buffer_bytes) {
-  constexpr std::uint64_t longest_usual_line = 64, fewest = 4, if_unknown = 16;
-  if (shape.expected_entries == 0 && !shape.declares_entries()) return if_unknown;
-  const std::uint64_t lines_of_buffer =
-      std::max<std::uint64_t>(1, buffer_bytes / longest_usual_line);
-  return std::clamp<std::uint64_t>(shape.expected_entries / lines_of_buffer, fewest, ring_buffers);
 }
 
 }  // namespace
@@ -72,8 +53,7 @@ class DeviceReader::Impl {
  public:
   Impl(EntrySource& source, const DeviceReaderOptions& options)
       : source_(source), options_(options), shape_(source.shape()) {
-    ring_.emplace(source, reader_threads(options.threads),
-                  buffers_for(shape_, source.buffer_bytes()));
+    ring_.emplace(source, ring_shape(shape_, source.buffer_bytes(), options.threads));
   }
 
   void read() {

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/threads.hpp"
+
 namespace pagerank::gpu {
 namespace {
 
@@ -23,6 +25,19 @@ class Stopped : public std::runtime_error {
 };
 
 }  // namespace
+
+RingShape ring_shape(const EntryTextShape& text, std::size_t buffer_bytes, int threads) {
+  // Enough buffers for what travels, what is parsed, and one for each reader. Of 32 to 80 the bus
+  // was busiest with `most`.
+  constexpr std::uint64_t fewest = 4, most = 64, if_unknown = 16;
+  constexpr std::uint64_t longest_usual_line = 64;
+  const int readers = std::max(1, thread_count(threads) - 2);
+  if (text.expected_entries == 0 && !text.declares_entries()) return {readers, if_unknown};
+  const std::uint64_t lines_of_buffer =
+      std::max<std::uint64_t>(1, buffer_bytes / longest_usual_line);
+  return {readers,
+          std::clamp<std::uint64_t>(text.expected_entries / lines_of_buffer, fewest, most)};
+}
 
 TextRing::TextRing(EntrySource& source, int readers, std::size_t buffers)
     : source_(source),

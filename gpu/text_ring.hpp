@@ -13,12 +13,26 @@
 
 namespace pagerank::gpu {
 
+/// What a ring for a text is made of.
+struct RingShape {
+  int readers;
+  std::size_t buffers;
+};
+/// Readers for all of so many threads (0: as many as OpenMP offers) but two: who hands chunks to
+/// the device needs a core, and the system one. Buffers of so many bytes as the entries that are
+/// expected may need, up to as many as keep the bus busy: a ring takes milliseconds to be
+/// page-locked.
+[[nodiscard]] RingShape ring_shape(const EntryTextShape& text, std::size_t buffer_bytes,
+                                   int threads);
+
 /// Blocks of text, read by several threads into a ring of buffers and taken in their order. Reading
 /// begins with the constructor and goes on as long as there are free buffers.
 class TextRing {
  public:
   /// The source outlives the ring.
   TextRing(EntrySource& source, int readers, std::size_t buffers);
+  TextRing(EntrySource& source, const RingShape& shape)
+      : TextRing(source, shape.readers, shape.buffers) {}
   ~TextRing();
   TextRing(const TextRing&) = delete;
   TextRing& operator=(const TextRing&) = delete;

@@ -97,6 +97,30 @@ TEST_CASE("a ring that nobody takes from any more can be given up") {
   CHECK(ring.take().has_value());
 }
 
+TEST_CASE("a ring has readers for all threads but two, and as many buffers as its text may need") {
+  constexpr std::size_t buffer = std::size_t{1} << 20;  // of 16384 lines of 64 bytes
+  const auto shape = [](std::uint64_t entries, int threads) {
+    const gpu::EntryTextShape text{
+        .format = {}, .declared_entries = entries, .expected_entries = entries};
+    return gpu::ring_shape(text, buffer, threads);
+  };
+  CHECK(shape(1 << 20, 1).readers == 1);
+  CHECK(shape(1 << 20, 2).readers == 1);
+  CHECK(shape(1 << 20, 3).readers == 1);
+  CHECK(shape(1 << 20, 16).readers == 14);
+  CHECK(shape(0, 16).buffers == 4);
+  CHECK(shape(16384 * 4, 16).buffers == 4);
+  CHECK(shape(16384 * 20, 16).buffers == 20);
+  CHECK(shape(16384 * 64, 16).buffers == 64);
+  CHECK(shape(std::uint64_t{1} << 60, 16).buffers == 64);
+  CHECK(gpu::ring_shape(
+            gpu::EntryTextShape{.format = {}, .declared_entries = 100, .expected_entries = 100}, 10,
+            4)
+            .buffers == 64);
+  // Of an edge list through a pipe nobody knows anything.
+  CHECK(gpu::ring_shape(gpu::EntryTextShape{}, buffer, 16).buffers == 16);
+}
+
 TEST_CASE("a ring whose source has gone silent can be given up") {
   SilentSource source(2);
   gpu::TextRing ring(source, 3, 4);
