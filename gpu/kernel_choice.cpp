@@ -11,6 +11,9 @@ namespace {
 /// start was held: more only put off those of `blocked` (measured, docs/notebook/gpu.md).
 constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 0.8e-3;
 
+/// Of an iteration: less than so much the model does not tell from a loss.
+constexpr double least_gain = 0.025;
+
 /// Of all that graphs of that size can be, what `blocked` gains the most with.
 GraphShape most_for_blocked(const MatrixSampler& matrix) {
   return {.nodes = matrix.node_count(),
@@ -38,9 +41,10 @@ KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
   const double bandwidth = device.memory_bandwidth;
   // Iterations that pay for so many seconds more.
   const auto payback = [&](const GraphShape& shape, double seconds) {
-    const double gained = cost_of_balanced(shape, value_bytes, bandwidth).iteration -
-                          cost_of_blocked(shape, value_bytes, bandwidth).iteration;
-    return gained > 0 ? seconds / gained : std::numeric_limits<double>::infinity();
+    const double iteration = cost_of_balanced(shape, value_bytes, bandwidth).iteration;
+    const double gained = iteration - cost_of_blocked(shape, value_bytes, bandwidth).iteration;
+    return gained > least_gain * iteration ? seconds / gained
+                                           : std::numeric_limits<double>::infinity();
   };
   // The same, for preparing `blocked` at once.
   const auto payback_at_once = [&](const GraphShape& shape) {

@@ -36,6 +36,9 @@ double share_of_memory(double bytes) {
 }
 
 constexpr double bytes_per_second = 2.6e12;  // of what `balanced` moves
+/// What `balanced` executes for each link and row, wherever they come from: it is what graphs wait
+/// for whose neighbours are near (measured on an H200, whose clock is an H100's).
+constexpr double seconds_of_step = 2.3e-12;
 constexpr double blocked_bytes_per_second = 2.4e12;
 /// The first pass waits for memory, the second for L2.
 constexpr double blocked_share_of_memory = 0.5;
@@ -65,7 +68,8 @@ KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes,
   const double bandwidth = faster * bytes_per_second;
   // Links and what they gather come side by side, but hinder each other where they take as long: a
   // fit, as good as the greater of both elsewhere (docs/performance.md, which kernel).
-  const double of_links = std::hypot(links_bytes / bandwidth, gather);
+  const double of_links =
+      std::max(std::hypot(links_bytes / bandwidth, gather), (links + nodes) * seconds_of_step);
   return {.prepare = 0.1e-3,
           .iteration = launches_of_balanced + of_links + nodes_bytes / bandwidth};
 }

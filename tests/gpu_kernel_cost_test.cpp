@@ -152,6 +152,35 @@ TEST_CASE("the model's iterations are those that were measured, within a quarter
   }
 }
 
+TEST_CASE("links to near neighbours do not cost balanced less than what it executes for them") {
+  struct Measured {
+    const char* graph;
+    GraphShape shape;
+    double balanced, blocked;  // ms on an H200, of docs/measurements/h200-short-rows-one.csv
+  };
+  constexpr double h200_memory_bandwidth = 4.8e12;
+  const Measured graphs[] = {
+      {"small-world:20x8",
+       {.nodes = 1 << 20, .links = 1 << 23, .sectors_per_link = 0.114, .runs_per_link = 0.219},
+       0.0346,
+       0.0297},
+      {"small-world:22x4",
+       {.nodes = 1 << 22, .links = 1 << 24, .sectors_per_link = 0.137, .runs_per_link = 0.365},
+       0.0836,
+       0.0671},
+      {"small-world:22x16",
+       {.nodes = 1 << 22, .links = 1 << 26, .sectors_per_link = 0.108, .runs_per_link = 0.156},
+       0.1767,
+       0.1104}};
+  for (const Measured& each : graphs) {
+    CAPTURE(each.graph);
+    const double balanced = cost_of_balanced(each.shape, 4, h200_memory_bandwidth).iteration,
+                 blocked = cost_of_blocked(each.shape, 4, h200_memory_bandwidth).iteration;
+    CHECK(balanced * 1e3 == doctest::Approx(each.balanced).epsilon(0.35).scale(0));
+    CHECK(blocked < balanced);
+  }
+}
+
 TEST_CASE(
     "the model's preparation of blocked takes as much longer as was measured, within a quarter") {
   struct Measured {
