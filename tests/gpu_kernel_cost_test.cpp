@@ -156,7 +156,7 @@ TEST_CASE("links to near neighbours do not cost balanced less than what it execu
   struct Measured {
     const char* graph;
     GraphShape shape;
-    double balanced, blocked;  // ms on an H200, of docs/measurements/h200-short-rows-one.csv
+    double balanced, blocked;  // ms on an H200, of docs/measurements/h200-eb4fa6e-near-neighbours-one.csv
   };
   constexpr double h200_memory_bandwidth = 4.8e12;
   const Measured graphs[] = {
