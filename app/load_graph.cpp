@@ -24,14 +24,20 @@
 namespace pagerank::app {
 namespace {
 
-/// Opens a graph of the format that was asked for, or that the file says it has.
-io::GraphReader open_graph(const Options& options, const std::string& path, io::ByteSource& source,
-                           io::GraphFormat format) {
+/// The format that was asked for, or that the file says it has, if it says so.
+std::optional<io::GraphFormat> stated_format(const Options& options, io::ByteSource& source,
+                                             const std::string& path) {
+  return options.input_format ? options.input_format : io::stated_format(source, path);
+}
+
+/// Opens a graph of that format.
+io::GraphReader open_graph(const Options& options, io::ByteSource& source,
+                           std::optional<io::GraphFormat> stated) {
   try {
+    const io::GraphFormat format = stated.value_or(io::GraphFormat::matrix_market);
     return {source, format, {.threads = options.threads}};
   } catch (const io::ParseError& error) {
-    const bool was_guessed = !options.input_format && !io::format_by_name(path);
-    if (!was_guessed || error.fault() != io::ParseFault::bad_banner) throw;
+    if (stated || error.fault() != io::ParseFault::bad_banner) throw;
     throw io::InputError(error.what() + std::string("; an edge list needs --input-format edges"));
   }
 }
@@ -54,14 +60,11 @@ std::optional<ProgressStep> begin_to_read(const io::ByteSource& source, Progress
                                      [&source] { return bytes_read(source); });
 }
 
-io::GraphFormat text_format(const Options& options, io::ByteSource& source,
-                            const std::string& path) {
-  return options.input_format ? *options.input_format : io::format_of(source, path);
-}
 /// Of a file that is not read now.
 io::GraphFormat text_format(const Options& options, const std::string& path) {
+  if (options.input_format) return *options.input_format;
   io::ByteSource source(path);
-  return text_format(options, source, path);
+  return io::format_of(source, path);
 }
 
 /// Whether the GPU would have a file in its layout sooner. The host reads and builds while the
@@ -81,8 +84,7 @@ std::optional<LoadedGraph> read_on_device(const Options& options, const std::str
                                           io::Report& report) {
   io::ByteSource source(path);
   std::optional<ProgressStep> reading = begin_to_read(source, progress);
-  const io::GraphFormat format = text_format(options, source, path);
-  io::GraphReader reader = open_graph(options, path, source, format);
+  io::GraphReader reader = open_graph(options, source, stated_format(options, source, path));
   if (reader.hardly_linked() && options.reader != ReaderChoice::device) return {};
   const std::unique_ptr<gpu::EntrySource> entries = text_source(reader);
   gpu::DeviceReader device(
@@ -95,7 +97,7 @@ std::optional<LoadedGraph> read_on_device(const Options& options, const std::str
   report.seconds.context = before + device.context_seconds();
   report.seconds.stream = device.stream_seconds();
   report.reader = name_of(ReaderChoice::device);
-  report.graph.format = name_of(format);
+  report.graph.format = name_of(reader.format());
   report.graph.source = name_of(options.source);
   report.graph.entries = device.entry_count();
   report.graph.symmetric = reader.symmetric();
@@ -125,8 +127,7 @@ TextGraph read_text(const Options& options, const std::string& path, bool lay_ou
                     PhaseClock& clock, ProgressDisplay& progress, io::Report& report) {
   io::ByteSource source(path);
   std::optional<ProgressStep> reading = begin_to_read(source, progress);
-  const io::GraphFormat format = text_format(options, source, path);
-  io::GraphReader reader = open_graph(options, path, source, format);
+  io::GraphReader reader = open_graph(options, source, stated_format(options, source, path));
   require_host_memory(reader.expected_bytes());
   reader.read(options.source);
   reading.reset();
@@ -136,7 +137,7 @@ TextGraph read_text(const Options& options, const std::string& path, bool lay_ou
   report.reader = name_of(ReaderChoice::host);
   // Only now: what is wrong with the file comes first.
   require_host_memory(bytes_to_rank(reader.node_count(), reader.link_count(), reader.weighted()));
-  TextGraph text{.graph = {.info = {.format = format,
+  TextGraph text{.graph = {.info = {.format = reader.format(),
                                     .source_index = options.source,
                                     .symmetric = reader.symmetric(),
                                     .entries = reader.entry_count()}},

@@ -59,7 +59,7 @@ std::optional<GraphFormat> format_by_name(const std::string& path) {
   return edges ? std::optional(GraphFormat::edge_list) : std::nullopt;
 }
 
-GraphFormat format_of(ByteSource& source, const std::string& path) {
+std::optional<GraphFormat> stated_format(ByteSource& source, const std::string& path) {
   constexpr std::size_t enough = 256;
   const std::string_view text = source.peek(enough);
   if (text.starts_with({graph_cache::magic.data(), graph_cache::magic.size()})) {
@@ -71,11 +71,16 @@ GraphFormat format_of(ByteSource& source, const std::string& path) {
                      ", which is not decompressed here; gzip is");
   }
   if (is_matrix_market_banner(text.substr(0, text.find('\n')))) return GraphFormat::matrix_market;
-  if (const auto format = format_by_name(path)) return *format;
+  if (const auto format = format_by_name(path)) return format;
   std::string_view rest = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   const std::string_view first = next_field(rest);
   const bool konect = first.starts_with('%') && !first.starts_with("%%");
-  return first.starts_with('#') || konect ? GraphFormat::edge_list : GraphFormat::matrix_market;
+  if (first.starts_with('#') || konect) return GraphFormat::edge_list;
+  return {};
+}
+
+GraphFormat format_of(ByteSource& source, const std::string& path) {
+  return stated_format(source, path).value_or(GraphFormat::matrix_market);
 }
 
 }  // namespace pagerank::io

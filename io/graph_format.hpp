@@ -25,12 +25,14 @@ enum class GraphFormat {
 /// .tsv, .edges and .edgelist, in upper case, too. Nothing for other names.
 [[nodiscard]] std::optional<GraphFormat> format_by_name(const std::string& path);
 
-/// What a source, from which nothing was read so far, holds. A Matrix Market banner says so
-/// whatever the name; else the name does; of other names a first line, blank ones aside, that
-/// begins with '#', or with
-/// '%' as KONECT's ("% asym unweighted"), says that it is an edge list. All else is Matrix Market,
-/// for that has a banner to be told by: a table of numbers may be anything. Throws InputError for a
+/// What a source, from which nothing was read so far, says that it holds. A Matrix Market banner
+/// says so whatever the name; else the name does; of other names a first line, blank ones aside,
+/// that begins with '#', or with '%' as KONECT's ("% asym unweighted"), says that it is an edge
+/// list. Nothing where nothing says so: a table of numbers may be anything. Throws InputError for a
 /// graph cache, which cannot be read this way, and for what zstd, xz, bzip2 or zip compressed.
+[[nodiscard]] std::optional<GraphFormat> stated_format(ByteSource& source, const std::string& path);
+
+/// The same; where nothing says so Matrix Market, for that has a banner to be told by.
 [[nodiscard]] GraphFormat format_of(ByteSource& source, const std::string& path);
 
 }  // namespace pagerank::io

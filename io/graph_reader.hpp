@@ -32,6 +32,9 @@ class GraphReader {
   }
   [[nodiscard]] EdgeListReader* edge_list() { return edge_list_ ? &*edge_list_ : nullptr; }
 
+  [[nodiscard]] GraphFormat format() const {
+    return matrix_market_ ? GraphFormat::matrix_market : GraphFormat::edge_list;
+  }
   [[nodiscard]] bool weighted() const;
   [[nodiscard]] bool symmetric() const;
   /// Whether the matrix will have one row for all nodes without links:

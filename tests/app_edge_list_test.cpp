@@ -123,6 +123,12 @@ TEST_CASE("an edge list on standard input is told by its comments, or by --input
   CHECK(neither.status == 3);
   CHECK(has(neither.err, "<stdin>:1: expected the banner"));
   CHECK(has(neither.err, "an edge list needs --input-format edges"));
+  // A damaged banner says what it is.
+  const RunResult damaged = run_pagerank(
+      {"-", "--engine", "cpu"}, "%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n");
+  CHECK(damaged.status == 3);
+  CHECK(has(damaged.err, "<stdin>:1: expected the banner"));
+  CHECK_FALSE(has(damaged.err, "--input-format"));
   CHECK(run_pagerank({data("four.mtx"), "--input-format", "edges"}).status == 3);
 }
 
