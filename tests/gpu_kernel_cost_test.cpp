@@ -156,7 +156,8 @@ TEST_CASE("links to near neighbours do not cost balanced less than what it execu
   struct Measured {
     const char* graph;
     GraphShape shape;
-    double balanced, blocked;  // ms on an H200, of docs/measurements/h200-eb4fa6e-near-neighbours-one.csv
+    double balanced,
+        blocked;  // ms on an H200, of docs/measurements/h200-eb4fa6e-near-neighbours-one.csv
   };
   constexpr double h200_memory_bandwidth = 4.8e12;
   const Measured graphs[] = {
@@ -177,7 +178,11 @@ TEST_CASE("links to near neighbours do not cost balanced less than what it execu
     const double balanced = cost_of_balanced(each.shape, 4, h200_memory_bandwidth).iteration,
                  blocked = cost_of_blocked(each.shape, 4, h200_memory_bandwidth).iteration;
     CHECK(balanced * 1e3 == doctest::Approx(each.balanced).epsilon(0.35).scale(0));
+    // Which kernel is chosen hangs on the gain. (Of small-world:22x4 too little is promised.)
     CHECK(blocked < balanced);
+    if (std::string_view(each.graph) == "small-world:22x4") continue;
+    CHECK((balanced - blocked) * 1e3 ==
+          doctest::Approx(each.balanced - each.blocked).epsilon(0.4).scale(0));
   }
 }
 
