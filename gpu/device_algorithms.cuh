@@ -15,7 +15,7 @@ namespace pagerank::gpu {
 /// CUB's algorithms with the scratch memory that they ask for, all queued into its stream, or into
 /// another that waits for it where it has to. What takes no functions is compiled once, in files of
 /// their own, for the types that are named: a process loads the code of each copy (milliseconds in
-/// all, docs/notebook/gpu.md).
+/// all, docs/notebook/reading.md).
 class DeviceAlgorithms {
  public:
   explicit DeviceAlgorithms(const ScratchMemory& scratch)

@@ -123,6 +123,7 @@ class EntryReader {
     constexpr std::size_t piece = 256;
     parallel_for((known.size() + piece - 1) / piece, threads_, [&](std::size_t p) {
       for (std::size_t i = p * piece; i < std::min(known.size(), (p + 1) * piece); ++i) {
+        if (!all_good) return;  // finding out that a line is bad takes a microsecond
         const ChunkParser::Unknown& unknown = parsed.unknown[i];
         const auto entry = source_.parse_line(line_at(chunk, unknown.begin));
         if (entry) known[i] = {entries_ + unknown.entry, *entry};

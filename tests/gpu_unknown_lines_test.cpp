@@ -12,6 +12,7 @@
 
 #include "gpu/entry_reader.hpp"
 #include "tests/device_readers.hpp"
+#include "tests/emulated_parser.hpp"
 #include "tests/text_samples.hpp"
 
 namespace pagerank::tests {
@@ -133,6 +134,27 @@ TEST_CASE("a bad one among many lines that the GPU leaves to the host is refused
     CHECK(readers.refused());
     readers.check({.threads = 4}, false);
   }
+}
+
+TEST_CASE("once one of the lines that were left to the host is bad the others are let be") {
+  std::string text = "%%MatrixMarket matrix coordinate pattern general\n9 9 100000\n";
+  for (int line = 0; line < 100'000; ++line) text += "x\n";
+  const TemporaryDirectory files;
+  write_file(files / "bad.mtx", text);
+  constexpr int threads = 2;
+  io::ByteSource source((files / "bad.mtx").string());
+  io::MatrixMarketReader reader(source, {.threads = threads});
+  app::TextSource lines(reader);
+  CountingSource counting(lines);
+  EmulatedParser parser(counting.shape(), SourceIndex::row, false);
+  gpu::TextRing ring(counting, threads, 4);
+  try {
+    (void)gpu::read_entries(counting, ring, parser, threads);
+    FAIL("nothing was refused");
+  } catch (const io::ParseError& error) {
+    CHECK(error.line() == 3);
+  }
+  CHECK(counting.lines_left() <= threads);  // each may be at one
 }
 
 TEST_SUITE_END();
