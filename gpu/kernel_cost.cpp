@@ -38,7 +38,7 @@ double share_of_memory(double bytes) {
 constexpr double bytes_per_second = 2.6e12;  // of what `balanced` moves
 /// What `balanced` executes for each link and row, wherever they come from: graphs whose neighbours
 /// are near wait for it. Fitted, with the rest as it is, to what small worlds in order gain by
-/// `blocked` on an H200, whose clock is an H100's (by itself it is 1.4e-12 to 2.7e-12).
+/// `blocked` on an H200, whose clock is an H100's (by itself it is 1.7e-12 to 2.7e-12).
 constexpr double seconds_of_step = 2.3e-12;
 constexpr double blocked_bytes_per_second = 2.4e12;
 /// The first pass waits for memory, the second for L2.

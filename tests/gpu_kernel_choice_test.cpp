@@ -42,7 +42,7 @@ TEST_CASE("of near neighbours in order many solves pay for preparation, but for 
     return choose_kernel(HostSampler(matrix), Precision::float32,
                          {.tolerance = 1e-6, .solves = 100}, h200);
   };
-  // (There, of 2^22, 2^20 and 2^18 nodes, blocked takes 31 % and 9 % less in all, and 14 % more.)
+  // (There, of 2^22, 2^20 and 2^18 nodes, blocked takes 31 % and 8 % less in all, and 12 % more.)
   CHECK(chosen(21, 16).kernel == "blocked");
   CHECK(chosen(20, 8).kernel == "blocked");
   const KernelChoice small = chosen(18, 4);
