@@ -30,7 +30,7 @@ std::optional<io::GraphFormat> stated_format(const Options& options, io::ByteSou
   return options.input_format ? options.input_format : io::stated_format(source, path);
 }
 
-/// Opens a graph of that format.
+/// Opens a graph of that format; of Matrix Market's, which has a banner, where none is stated.
 io::GraphReader open_graph(const Options& options, io::ByteSource& source,
                            std::optional<io::GraphFormat> stated) {
   try {
