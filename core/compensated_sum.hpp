@@ -17,7 +17,7 @@ class CompensatedSum {
   }
   /// The same bits without a branch, which few terms in no order would have mispredicted: the
   /// rounding error by Knuth's TwoSum (The Art of Computer Programming, volume 2, 4.2.2).
-  CompensatedSum& operator+=(double term) {
+  PAGERANK_HOST_DEVICE CompensatedSum& operator+=(double term) {
     const double sum = sum_ + term;
     const double of_term = sum - sum_;
     error_ += (sum_ - (sum - of_term)) + (term - of_term);

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/compensated_sum.hpp"
 #include "core/packed_links.hpp"
 #include "core/parallel.hpp"
+#include "core/piecewise_sum.hpp"
 #include "core/prefetch.hpp"
 #include "core/transition_builder.hpp"
 
@@ -64,7 +64,7 @@ EdgeIndex TransitionMatrixBuilder::sort_rows(std::size_t bin, EdgeIndex begin, c
       const NodeId column = columns[k];
       double value = values[k++];
       if (k < next[row] && columns[k] == column) {  // few are there again
-        CompensatedSum sum;
+        PiecewiseSum sum;
         sum.add(value);
         for (; k < next[row] && columns[k] == column; ++k) sum.add(values[k]);
         value = sum.value();

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/compensated_sum.hpp"
 #include "core/packed_links.hpp"
+#include "core/piecewise_sum.hpp"
 #include "core/prefetch.hpp"
 #include "core/transition_builder.hpp"
 
@@ -28,11 +28,11 @@ struct OutWeight {
 /// a result takes the matrix for exact to a few units roundoff, whatever the out-degrees.
 template <class ForEach>
 OutWeight out_weight_of(ForEach for_each) {
-  CompensatedSum sum;
-  for_each([&](double weight) { sum += weight; });
+  PiecewiseSum sum;
+  for_each([&](double weight) { sum.add(weight); });
   if (std::isfinite(sum.value())) return {.sum = sum.value()};
   OutWeight out_weight{.scaled = true};
-  CompensatedSum scaled;
+  PiecewiseSum scaled;
   for_each([&](double weight) { scaled.add(out_weight.scale(weight)); });
   out_weight.sum = scaled.value();
   return out_weight;

@@ -4,29 +4,20 @@
 
 #include <cub/block/block_reduce.cuh>
 
-#include "core/compensated_sum.hpp"
+#include "core/piecewise_sum.hpp"
 #include "gpu/device_algorithms.cuh"
+#include "gpu/run_sums.cuh"
 
 namespace pagerank::gpu {
 namespace {
 
 constexpr int overflow_bits = 64;
 
-/// The sum of one source's weights, in their order: as transition_builder_sources.cpp adds them,
-/// operation by operation. Negative where it is beyond double: then of weights scaled down.
-__device__ double sum_of_weights(const double* weights, std::uint64_t count) {
-  constexpr unsigned at_once = 8;  // so that loads do not wait for additions
-  CompensatedSum sum;
-  std::uint64_t i = 0;
-  for (; i + at_once <= count; i += at_once) {
-    double next[at_once];
-    for (unsigned j = 0; j < at_once; ++j) next[j] = weights[i + j];
-    for (unsigned j = 0; j < at_once; ++j) sum.add(next[j]);
-  }
-  for (; i < count; ++i) sum.add(weights[i]);
-  if (isfinite(sum.value())) return sum.value();
-  CompensatedSum scaled;
-  for (i = 0; i < count; ++i) scaled.add(ldexp(weights[i], -overflow_bits));
+/// The sum of one source's weights, which are finite, where that is not: of weights scaled down,
+/// and negative. Nobody has many of them.
+__device__ double scaled_sum_of(const double* weights, std::uint64_t count) {
+  PiecewiseSum scaled;
+  for (std::uint64_t i = 0; i < count; ++i) scaled.add(ldexp(weights[i], -overflow_bits));
   return -scaled.value();
 }
 __device__ double divided(double weight, double sum) {
@@ -188,11 +179,14 @@ struct MatrixBuilder {
     const int shift = source_shift_;
     double *const inverse = matrix_.inverse_out_weight.data(), *const weight = weights_.data(),
                   *const sum = sums.data();
+    sum_runs(weight, offset, shape_.nodes, links_, sum, algorithms_);
     queue_for_each(
         shape_.nodes,
         [=] __device__(std::uint64_t node) {
           const EdgeIndex begin = offset[node];
-          sum[node] = sum_of_weights(weight + begin, offset[node + 1] - begin);
+          if (!isfinite(sum[node])) {
+            sum[node] = scaled_sum_of(weight + begin, offset[node + 1] - begin);
+          }
           inverse[node] = sum[node] == 0 ? 0 : 1;
         },
         stream_);
@@ -208,13 +202,13 @@ struct MatrixBuilder {
   void merge_repeated() {
     const std::uint64_t links = links_, merged = matrix_.distinct_links;
     const std::uint64_t* const key = keys_.data();
-    const double* const weight = weights_.data();
-    DeviceBuffer<std::uint64_t> firsts(merged, algorithms_.scratch());
+    DeviceBuffer<std::uint64_t> firsts(merged + 1, algorithms_.scratch());
     const auto is_first = [=] __device__(std::uint64_t k) {
       return k == 0 || key[k] != key[k - 1];
     };
     (void)algorithms_.select(thrust::counting_iterator<std::uint64_t>(0), firsts.data(), links,
                              is_first);
+    queue_fill(links, firsts.data() + merged, 1, stream_);
     const std::uint64_t* const first = firsts.data();
     {
       DeviceBuffer<std::uint64_t> keys(merged, algorithms_.scratch());
@@ -225,16 +219,7 @@ struct MatrixBuilder {
       keys_ = std::move(keys);
     }  // The keys before go here, and weights may lie where they were: nobody reckons with more.
     DeviceBuffer<double> weights(merged, algorithms_.scratch());
-    double* const weight_to = weights.data();
-    queue_for_each(
-        merged,
-        [=] __device__(std::uint64_t i) {
-          const std::uint64_t end = i + 1 < merged ? first[i + 1] : links;
-          CompensatedSum sum;
-          for (std::uint64_t k = first[i]; k < end; ++k) sum.add(weight[k]);
-          weight_to[i] = sum.value();
-        },
-        stream_);
+    sum_runs(weights_.data(), first, merged, links, weights.data(), algorithms_);
     stream_wait();
     weights_ = std::move(weights);
     links_ = merged;

@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "core/compensated_sum.hpp"
 #include "core/transition_builder.hpp"
 #include "core/transition_matrix.hpp"
 #include "tests/matrix_samples.hpp"
@@ -295,6 +296,60 @@ TEST_CASE("links of few sources, more than are gathered at a time, come into pla
       CHECK(plain.dangling.size() == nodes - 13);
       CHECK(plain.dangling == matrix.dangling);
     }
+  }
+}
+
+TEST_CASE("weights are added up by pieces of 4096, those of a source and those of repeated links") {
+  // What PiecewiseSum promises, which the GPU's builder keeps to as well.
+  const auto sum_by_pieces = [](const std::vector<double>& terms) {
+    CompensatedSum sum;
+    for (std::size_t begin = 0; begin < terms.size(); begin += 4096) {
+      CompensatedSum piece;
+      const std::size_t end = std::min(begin + 4096, terms.size());
+      for (std::size_t k = begin; k < end; ++k) piece.add(terms[k]);
+      sum.add(piece.value());
+    }
+    return sum.value();
+  };
+  constexpr NodeId sources = 40;
+  std::mt19937_64 random(61);
+  std::uniform_real_distribution<double> weight_of(0.1, 1);
+  EdgeList edges;
+  edges.node_count = 200'000;
+  std::size_t differ = 0, expected_links = 0;
+  std::vector<std::vector<double>> once(sources), repeated(sources);
+  for (NodeId source = 0; source < sources; ++source) {
+    // Up to two pieces more, and the last source's are more than are gathered at a time.
+    const std::size_t count = source + 1 == sources ? 180'000 : 4090 + source * 211;
+    CompensatedSum all;
+    for (std::size_t k = 0; k < count; ++k) {
+      const double weight = weight_of(random);
+      // Half of them to node 0, the others to nodes of their own.
+      edges.add_entry(SourceIndex::row, source, k % 2 == 0 ? 0 : static_cast<NodeId>(k));
+      edges.weights.push_back(weight);
+      once[source].push_back(weight);
+      all.add(weight);
+    }
+    const double sum = sum_by_pieces(once[source]);
+    CHECK(sum == doctest::Approx(all.value()).epsilon(1e-15));
+    differ += sum != all.value();
+    for (std::size_t k = 0; k < count; k += 2) repeated[source].push_back(once[source][k] / sum);
+    expected_links += 1 + count / 2;
+  }
+  CHECK(differ > 5);  // it can be told from one compensated sum
+  for (const int threads : {1, 3}) {
+    CAPTURE(threads);
+    TransitionMatrixBuilder builder({.node_count = edges.node_count, .weighted = true});
+    add_in_pieces(builder, edges, 100'000);
+    const TransitionMatrix matrix = builder.build(threads);
+    REQUIRE(matrix.in_links.element_count() == expected_links);
+    for (NodeId source = 0; source < sources; ++source) {
+      CAPTURE(source);
+      CHECK(matrix.in_links.column_indices[source] == source);
+      CHECK(matrix.in_links.values[source] == sum_by_pieces(repeated[source]));
+    }
+    const EdgeIndex of_last = matrix.in_links.row_offsets[179'999];  // one link, of the last source
+    CHECK(matrix.in_links.values[of_last] == once.back().back() / sum_by_pieces(once.back()));
   }
 }
 

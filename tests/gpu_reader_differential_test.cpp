@@ -216,9 +216,10 @@ TEST_CASE("the matrix that the GPU builds is that of the simple reader's edges, 
   std::vector<std::string> texts = texts_of(DeviceReaders::corpus);
   for (const bool weighted : {false, true}) {
     texts.push_back(long_text(weighted, random));
-    // Few nodes, so that links repeat; weights whose sums depend on the order, are 0 or overflow.
+    // Few nodes, so that links repeat, thousands of times too; weights whose sums depend on the
+    // order, are 0 or overflow.
     for (const char* const symmetry : {"general", "symmetric"}) {
-      for (const unsigned nodes : {1U, 40U, 3000U}) {
+      for (const unsigned nodes : {1U, 2U, 4U, 40U, 3000U}) {
         std::string text = std::string("%%MatrixMarket matrix coordinate ") +
                            (weighted ? "real " : "pattern ") + symmetry + "\n" +
                            std::to_string(nodes) + ' ' + std::to_string(nodes) + " 20000\n";
@@ -228,8 +229,9 @@ TEST_CASE("the matrix that the GPU builds is that of the simple reader's edges, 
           text += std::to_string(1 + random() % nodes);
           static constexpr std::array<const char*, 7> weights = {
               " 0", " 1e-3", " 1.7e308", " 0.1", " 12345.678", " 3", " 1e-300"};
-          const std::size_t kinds = nodes == 3000U ? weights.size() : 2;
-          if (weighted) text += weights[random() % kinds];
+          const std::size_t kinds = nodes == 2U || nodes == 3000U ? weights.size() : 2;
+          if (weighted && nodes == 4U) text += ' ' + std::to_string(random()) + "e-9";
+          if (weighted && nodes != 4U) text += weights[random() % kinds];
           text += '\n';
         }
         texts.push_back(std::move(text));
