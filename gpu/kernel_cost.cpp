@@ -8,16 +8,16 @@
 namespace pagerank::gpu {
 namespace {
 
-/// Sectors a second that all multiprocessors gather from x of so many bytes (docs/kernels.md; at
-/// 2^19 and 2^24 fitted to whole iterations): linear between these, in the logarithm.
+/// Sectors a second that all multiprocessors gather from x of so many bytes (docs/kernels.md; from
+/// 2^19 on fitted to whole iterations): linear between these, in the logarithm.
 double gather_rate(double bytes) {
   constexpr std::array<std::pair<double, double>, 7> rates = {{{0x1p17, 650e9},
-                                                               {0x1p19, 129e9},
-                                                               {0x1p24, 115e9},
-                                                               {0x1p25, 93e9},
-                                                               {0x1p26, 50e9},
-                                                               {0x1p27, 40e9},
-                                                               {0x1p29, 31e9}}};
+                                                               {0x1p19, 125e9},
+                                                               {0x1p24, 131e9},
+                                                               {0x1p25, 94e9},
+                                                               {0x1p26, 44e9},
+                                                               {0x1p27, 35e9},
+                                                               {0x1p29, 27e9}}};
   if (bytes <= rates.front().first) return rates.front().second;
   for (std::size_t i = 1; i < rates.size(); ++i) {
     const auto [below, rate_below] = rates[i - 1];
@@ -29,27 +29,34 @@ double gather_rate(double bytes) {
   return rates.back().second;
 }
 
-/// Of sectors of x that L2 holds memory's bandwidth is no matter, of those of four times as much it
-/// is all.
+/// Of sectors of x that come from four times as much as L2 holds memory's bandwidth is all. Of
+/// those that L2 holds a quarter: an H200 gathers them somewhat faster than an H100, for whatever
+/// reason.
 double share_of_memory(double bytes) {
-  return std::clamp(std::log2(bytes / 0x1p24) / 2, 0.0, 1.0);
+  return std::clamp(std::log2(bytes / 0x1p24) / 2, 0.25, 1.0);
 }
 
-constexpr double bytes_per_second = 2.6e12;  // of what `balanced` moves
+/// What follows is fitted, all at once, to the iterations of 61 generated graphs of eleven kinds on
+/// an H100 and an H200 (docs/notebook/gpu.md, the model fitted again).
+constexpr double launches_of_balanced = 14e-6, launches_of_blocked = 16.5e-6;
+constexpr double bytes_per_second = 2.5e12;  // of what `balanced` moves
 /// What `balanced` executes for each link and row, wherever they come from: graphs whose neighbours
-/// are near wait for it. Fitted, with the rest as it is, to what small worlds in order gain by
-/// `blocked` on an H200, whose clock is an H100's (by itself it is 1.7e-12 to 2.7e-12).
-constexpr double seconds_of_step = 2.3e-12;
-constexpr double blocked_bytes_per_second = 2.4e12;
+/// are near wait for it.
+double seconds_of_link(double width) {
+  return width > sizeof(float) ? 3.4e-12 : 2.0e-12;
+}
+constexpr double seconds_of_row = 4.3e-12;
+constexpr double blocked_bytes_per_second = 2.6e12;
+/// Of a link in double, in bytes: its window's elements take shared memory twice as long.
+double blocked_bytes_of_double(double width) {
+  return width > sizeof(float) ? 2.7 : 0;
+}
 /// The first pass waits for memory, the second for L2.
 constexpr double blocked_share_of_memory = 0.5;
-/// Of an iteration, fitted to graphs of 2^18 nodes and more.
-constexpr double launches_of_balanced = 20e-6, launches_of_blocked = 20e-6;
 
-/// What is prepared passes through memory, and takes longer where that is slower than an H100's.
-/// (On an H200, where it is faster, it was not seen to take less.)
+/// What is prepared passes through memory.
 double slower_memory(double bandwidth) {
-  return std::max(1.0, h100_memory_bandwidth / bandwidth);
+  return h100_memory_bandwidth / bandwidth;
 }
 
 /// What is left takes longer beside iterations, for each step waits for blocks of the other kernel.
@@ -67,10 +74,11 @@ KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes,
   const double rate = gather_rate(nodes * width) * std::pow(faster, share_of_memory(nodes * width));
   const double gather = links * shape.sectors_per_link / rate;
   const double bandwidth = faster * bytes_per_second;
-  // Links and what they gather come side by side, but hinder each other where they take as long: a
-  // fit, as good as the greater of both elsewhere (docs/performance.md, which kernel).
-  const double of_links =
-      std::max(std::hypot(links_bytes / bandwidth, gather), (links + nodes) * seconds_of_step);
+  const double steps = links * seconds_of_link(width) + nodes * seconds_of_row;
+  const double moved = links_bytes / bandwidth;
+  // They go on side by side, but hinder each other where they take as long: the root of the sum of
+  // fourth powers.
+  const double of_links = std::sqrt(std::hypot(moved * moved, gather * gather, steps * steps));
   return {.prepare = 0.1e-3,
           .iteration = launches_of_balanced + of_links + nodes_bytes / bandwidth};
 }
@@ -84,8 +92,9 @@ KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
   const double runs = links * shape.runs_per_link;
   // Of partial sums that L2 holds memory sees less.
   const double in_memory = std::clamp(std::log2(runs * width / 0x1p24) / 3, 0.0, 1.0);
-  const double bytes = links * (2.4 + (shape.weighted ? width : 0)) +
-                       runs * (1.7 + (1.15 + in_memory) * width) + nodes * 5.4 * width;
+  const double bytes =
+      links * (1.85 + blocked_bytes_of_double(width) + (shape.weighted ? 0.87 * width : 0)) +
+      runs * (1.25 + (1.15 + in_memory) * width) + nodes * 5.8 * width;
   const double sorted = links * (0.0135e-9 + (shape.weighted ? width * 0.005e-9 : 0));
   const double passes = nodes * 0.22e-9 + sorted + runs * 0.029e-9;
   return {.prepare = 1.8e-3 + slower_memory(memory_bandwidth) * passes,

@@ -62,7 +62,7 @@ TEST_CASE("a solve of few iterations at most pays for no preparation, many such 
   CHECK(choose_kernel(matrix, Precision::mixed, work).kernel == "blocked");
 }
 
-TEST_CASE("less shared memory makes more runs, slower memory a longer preparation") {
+TEST_CASE("less shared memory makes more runs, and what is prepared passes through memory") {
   const TransitionMatrix& matrix = scrambled_rmat();
   const HostSampler sampler(matrix);
   const SharedMemory h100;
@@ -73,7 +73,9 @@ TEST_CASE("less shared memory makes more runs, slower memory a longer preparatio
   for (const auto cost : {cost_of_blocked, cost_of_late_blocked, cost_of_held_blocked}) {
     const double prepare = cost(large, 4, h100_memory_bandwidth).prepare;
     CHECK(cost(large, 4, h100_memory_bandwidth / 4).prepare > 1.2 * prepare);
-    CHECK(cost(large, 4, 2 * h100_memory_bandwidth).prepare == prepare);
+    const double faster = cost(large, 4, 2 * h100_memory_bandwidth).prepare;
+    CHECK(faster < 0.98 * prepare);
+    CHECK(faster > 0.5 * prepare);  // what takes as long for any graph is no matter of memory
   }
 }
 
@@ -191,13 +193,16 @@ TEST_CASE("faster memory helps where x is in memory, and so balanced more than b
   const double faster = 1.5 * h100_memory_bandwidth;
   const GraphShape in_l2{.nodes = 1 << 20, .links = 1 << 24},
       in_memory{.nodes = 1 << 24, .links = 1 << 29};
-  CHECK(cost_of_balanced(in_l2, 4, faster).iteration ==
-        doctest::Approx(cost_of_balanced(in_l2, 4).iteration).epsilon(0.02).scale(0));
+  const double in_l2_balanced =
+      cost_of_balanced(in_l2, 4, faster).iteration / cost_of_balanced(in_l2, 4).iteration;
+  CHECK(in_l2_balanced < 0.95);
+  CHECK(in_l2_balanced > 0.85);
   const double balanced =
       cost_of_balanced(in_memory, 4, faster).iteration / cost_of_balanced(in_memory, 4).iteration;
   const double blocked =
       cost_of_blocked(in_memory, 4, faster).iteration / cost_of_blocked(in_memory, 4).iteration;
   CHECK(balanced == doctest::Approx(1 / 1.5).epsilon(0.01).scale(0));
+  CHECK(balanced < in_l2_balanced);
   CHECK(blocked > balanced);
   CHECK(blocked < 1);
   CHECK(choose_kernel(scrambled_rmat(), Precision::mixed, {.solves = 100}).kernel ==
