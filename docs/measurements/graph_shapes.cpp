@@ -14,7 +14,8 @@
 
 int main(int argc, char** argv) {
   using namespace pagerank;
-  std::puts("graph,value_bytes,nodes,links,weighted,sectors_per_link,runs_per_link,isolated,mixing");
+  std::puts(
+      "graph,value_bytes,nodes,links,weighted,sectors_per_link,runs_per_link,isolated,mixing");
   for (int i = 1; i < argc; ++i) {
     const auto recipe = app::bench::parse_graph_spec(argv[i], {});
     if (!recipe) {
