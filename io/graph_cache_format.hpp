@@ -23,7 +23,7 @@
 namespace pagerank::io::graph_cache {
 
 /// To be raised when the layout changes, and when the same text gives another matrix.
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 inline constexpr std::array<char, 8> magic = {'P', 'R', 'G', 'R', 'A', 'P', 'H', '\n'};
 inline constexpr std::uint32_t native_byte_order = 0x0102'0304;

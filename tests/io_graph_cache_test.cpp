@@ -349,8 +349,8 @@ TEST_CASE("caches of other formats and machines are named as such") {
   const auto error_with = [](auto change) {
     return error_of(forged(small_graph(false), [&](format::Header& h, auto) { change(h); }));
   };
-  CHECK(has(error_with([](format::Header& h) { h.version = 2; }),
-            "graph cache of format 2, this program reads 1"));
+  CHECK(has(error_with([](format::Header& h) { h.version = 1; }),
+            "graph cache of format 1, this program reads 2"));
   CHECK(
       has(error_with([](format::Header& h) { h.byte_order = 0x0403'0201; }), "another byte order"));
   CHECK(has(error_with([](format::Header& h) { h.magic[0] = 'Q'; }), "not a graph cache"));
