@@ -15,6 +15,7 @@ namespace pagerank::gpu {
 namespace {
 
 constexpr std::size_t sector_bytes = 32;
+constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;  // of 2^64: multiples scatter
 
 /// Numbers that have been added, `most` of them or fewer.
 class SmallSet {
@@ -23,7 +24,6 @@ class SmallSet {
   void clear() { std::fill(slots_.begin(), slots_.end(), none); }
   /// Whether it is new.
   bool add(std::uint64_t number) {
-    constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
     const std::size_t mask = slots_.size() - 1;
     std::size_t slot = (number * golden_ratio >> 32) & mask;
     while (slots_[slot] != none && slots_[slot] != number) slot = (slot + 1) & mask;
@@ -61,12 +61,14 @@ double sample_sectors(const MatrixSampler& matrix, std::size_t value_bytes) {
   return static_cast<double>(sectors) / static_cast<double>(links.size());
 }
 
-/// Some nodes, evenly apart.
+/// Some nodes, one from each of equal stretches, anywhere in it but always the same: numbers that
+/// are a multiple of a power of two are those of R-MAT's hubs.
 std::vector<NodeId> sample_nodes(const MatrixSampler& matrix, std::uint64_t most) {
-  const std::uint64_t stride = (matrix.node_count() + most - 1) / most;
+  const std::uint64_t count = matrix.node_count(), length = (count + most - 1) / most;
   std::vector<NodeId> nodes;
-  for (std::uint64_t node = 0; node < matrix.node_count(); node += stride) {
-    nodes.push_back(static_cast<NodeId>(node));
+  for (std::uint64_t begin = 0; begin < count; begin += length) {
+    const std::uint64_t anywhere = (begin / length + 1) * golden_ratio >> 32;
+    nodes.push_back(static_cast<NodeId>(begin + anywhere % std::min(length, count - begin)));
   }
   return nodes;
 }

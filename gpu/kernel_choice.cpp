@@ -11,19 +11,25 @@ namespace {
 /// start was held: more only put off those of `blocked` (measured, docs/notebook/gpu.md).
 constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 0.8e-3;
 
-/// Of an iteration: less than so much the model does not tell from a loss.
+/// Of an iteration: a gain below it is taken for none. The model is a tenth off, and where it has
+/// both kernels close what is prepared may be lost. (It binds on hubs, which take `blocked` longer
+/// than it says.)
 constexpr double least_gain = 0.025;
 
-/// Of all that graphs of that size can be, what `blocked` gains the most with.
+/// Of graphs of that size one whose links lead anywhere, as few to a row as can be, and that mixes
+/// as slowly as can be.
 GraphShape most_for_blocked(const MatrixSampler& matrix) {
   return {.nodes = matrix.node_count(),
           .links = matrix.link_count(),
           .weighted = matrix.weighted(),
           .sectors_per_link = 1,
           .runs_per_link = 0,
-          .isolated = 1,
           .mixing = 1};
 }
+
+struct Costs {
+  KernelCost balanced, blocked;
+};
 
 }  // namespace
 
@@ -39,34 +45,40 @@ KernelChoice choose_kernel(const MatrixSampler& matrix, Precision precision,
   if (matrix.link_count() < least_links_to_look_at) return balanced;
   const std::size_t value_bytes = precision == Precision::float64 ? sizeof(double) : sizeof(float);
   const double bandwidth = device.memory_bandwidth;
+  const auto costs_of = [&](const GraphShape& shape) {
+    return Costs{.balanced = cost_of_balanced(shape, value_bytes, bandwidth),
+                 .blocked = cost_of_blocked(shape, value_bytes, bandwidth)};
+  };
   // Iterations that pay for so many seconds more.
-  const auto payback = [&](const GraphShape& shape, double seconds) {
-    const double iteration = cost_of_balanced(shape, value_bytes, bandwidth).iteration;
-    const double gained = iteration - cost_of_blocked(shape, value_bytes, bandwidth).iteration;
-    return gained > least_gain * iteration ? seconds / gained
-                                           : std::numeric_limits<double>::infinity();
+  const auto payback = [](const Costs& costs, double seconds) {
+    const double gained = costs.balanced.iteration - costs.blocked.iteration;
+    return gained > least_gain * costs.balanced.iteration ? seconds / gained
+                                                          : std::numeric_limits<double>::infinity();
   };
   // The same, for preparing `blocked` at once.
-  const auto payback_at_once = [&](const GraphShape& shape) {
-    return payback(shape, cost_of_blocked(shape, value_bytes, bandwidth).prepare -
-                              cost_of_balanced(shape, value_bytes, bandwidth).prepare);
+  const auto payback_at_once = [&](const Costs& costs) {
+    return payback(costs, costs.blocked.prepare - costs.balanced.prepare);
   };
   const auto iterations = [&](const GraphShape& shape) {
     return work.solves * std::min<double>(work.max_iterations,
                                           expected_iterations(shape, work.alpha, work.tolerance));
   };
   // Looking takes about as long as such a solve.
-  const GraphShape best = most_for_blocked(matrix);
-  if (iterations(best) <= payback_at_once(best)) return balanced;
+  GraphShape best = most_for_blocked(matrix);
+  Costs most = costs_of(best);
+  best.isolated = 1;  // which costs `balanced` less, too
+  most.blocked = cost_of_blocked(best, value_bytes, bandwidth);
+  if (iterations(best) <= payback_at_once(most)) return balanced;
   GraphShape shape = measure_shape(matrix, value_bytes, device.shared_memory);
-  if (iterations(shape) > payback_at_once(shape)) return blocked;
+  const Costs costs = costs_of(shape);
+  if (iterations(shape) > payback_at_once(costs)) return blocked;
   const bool early = matrix.link_count() >= least_links_to_prepare_early;
-  const KernelCost plain = cost_of_balanced(shape, value_bytes, bandwidth),
-                   late = early ? cost_of_held_blocked(shape, value_bytes, bandwidth)
+  const KernelCost late = early ? cost_of_held_blocked(shape, value_bytes, bandwidth)
                                 : cost_of_late_blocked(shape, value_bytes, bandwidth);
   const double idle = early ? idle_when_held : idle_while_prepared;
-  const double beside = std::max(1.0, std::floor(idle / plain.iteration));  // one runs in any case
-  const double enough = payback(shape, late.prepare - beside * late.iteration);
+  const double beside =
+      std::max(1.0, std::floor(idle / costs.balanced.iteration));  // one runs in any case
+  const double enough = payback(costs, late.prepare - beside * late.iteration);
   shape.mixing = 1;  // as slowly as can be
   if (iterations(shape) <= enough) return balanced;
   return {.kernel = "balanced",

@@ -8,16 +8,16 @@
 namespace pagerank::gpu {
 namespace {
 
-/// Sectors a second that all multiprocessors gather from x of so many bytes (docs/kernels.md; from
-/// 2^19 on fitted to whole iterations): linear between these, in the logarithm.
+/// Sectors a second that all multiprocessors gather from x of so many bytes (the first and the last
+/// two: docs/kernels.md; the others are fitted, see below): linear between these, in the logarithm.
 double gather_rate(double bytes) {
   constexpr std::array<std::pair<double, double>, 7> rates = {{{0x1p17, 650e9},
-                                                               {0x1p19, 125e9},
-                                                               {0x1p24, 131e9},
-                                                               {0x1p25, 94e9},
-                                                               {0x1p26, 44e9},
-                                                               {0x1p27, 35e9},
-                                                               {0x1p29, 27e9}}};
+                                                               {0x1p19, 130e9},
+                                                               {0x1p24, 130e9},
+                                                               {0x1p25, 100e9},
+                                                               {0x1p26, 50e9},
+                                                               {0x1p27, 40e9},
+                                                               {0x1p29, 31e9}}};
   if (bytes <= rates.front().first) return rates.front().second;
   for (std::size_t i = 1; i < rates.size(); ++i) {
     const auto [below, rate_below] = rates[i - 1];
@@ -36,22 +36,23 @@ double share_of_memory(double bytes) {
   return std::clamp(std::log2(bytes / 0x1p24) / 2, 0.25, 1.0);
 }
 
-/// What follows is fitted, all at once, to the iterations of 61 generated graphs of eleven kinds on
-/// an H100 and an H200 (docs/notebook/gpu.md, the model fitted again).
-constexpr double launches_of_balanced = 14e-6, launches_of_blocked = 16.5e-6;
-constexpr double bytes_per_second = 2.5e12;  // of what `balanced` moves
+/// These and the factors of bytes that cost_of_blocked() counts are fitted, with the rates above,
+/// to the iterations of generated graphs on an H100 and an H200, all at once (docs/notebook/gpu.md,
+/// the model fitted again).
+constexpr double launches_of_balanced = 14e-6, launches_of_blocked = 16.4e-6;
+constexpr double bytes_per_second = 2.55e12;  // of what `balanced` moves
 /// What `balanced` executes for each link and row, wherever they come from: graphs whose neighbours
 /// are near wait for it.
 double seconds_of_link(double width) {
-  return width > sizeof(float) ? 3.4e-12 : 2.0e-12;
+  return width > sizeof(float) ? 3.8e-12 : 2.1e-12;
 }
-constexpr double seconds_of_row = 4.3e-12;
-constexpr double blocked_bytes_per_second = 2.6e12;
+constexpr double seconds_of_row = 3.8e-12;
+constexpr double blocked_bytes_per_second = 2.57e12;
 /// Of a link in double, in bytes: its window's elements take shared memory twice as long.
 double blocked_bytes_of_double(double width) {
-  return width > sizeof(float) ? 2.7 : 0;
+  return width > sizeof(float) ? 3.15 : 0;
 }
-/// The first pass waits for memory, the second for L2.
+/// The first pass waits for memory, the second for L2: an estimate, and not fitted.
 constexpr double blocked_share_of_memory = 0.5;
 
 /// What is prepared passes through memory.
@@ -71,7 +72,8 @@ KernelCost cost_of_balanced(const GraphShape& shape, std::size_t value_bytes,
   const auto width = static_cast<double>(value_bytes);
   const double links_bytes = links * (4 + (shape.weighted ? width : 0));
   const double nodes_bytes = nodes * (3.2 * width + 1);
-  const double rate = gather_rate(nodes * width) * std::pow(faster, share_of_memory(nodes * width));
+  const double x_bytes = nodes * (1 - shape.isolated) * width;  // nobody gathers the rest
+  const double rate = gather_rate(x_bytes) * std::pow(faster, share_of_memory(x_bytes));
   const double gather = links * shape.sectors_per_link / rate;
   const double bandwidth = faster * bytes_per_second;
   const double steps = links * seconds_of_link(width) + nodes * seconds_of_row;
@@ -93,8 +95,8 @@ KernelCost cost_of_blocked(const GraphShape& shape, std::size_t value_bytes,
   // Of partial sums that L2 holds memory sees less.
   const double in_memory = std::clamp(std::log2(runs * width / 0x1p24) / 3, 0.0, 1.0);
   const double bytes =
-      links * (1.85 + blocked_bytes_of_double(width) + (shape.weighted ? 0.87 * width : 0)) +
-      runs * (1.25 + (1.15 + in_memory) * width) + nodes * 5.8 * width;
+      links * (1.95 + blocked_bytes_of_double(width) + (shape.weighted ? 0.86 * width : 0)) +
+      runs * (1.15 + (1.15 + in_memory) * width) + nodes * 5.65 * width;
   const double sorted = links * (0.0135e-9 + (shape.weighted ? width * 0.005e-9 : 0));
   const double passes = nodes * 0.22e-9 + sorted + runs * 0.029e-9;
   return {.prepare = 1.8e-3 + slower_memory(memory_bandwidth) * passes,
