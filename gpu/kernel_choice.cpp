@@ -16,7 +16,7 @@ constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 0.8e-3;
 /// than it says.)
 constexpr double least_gain = 0.025;
 
-/// Of graphs of that size one whose links lead anywhere, as few to a row as can be, and that mixes
+/// Of graphs of that size one whose links lead anywhere, in as few runs as can be, and that mixes
 /// as slowly as can be.
 GraphShape most_for_blocked(const MatrixSampler& matrix) {
   return {.nodes = matrix.node_count(),

@@ -8,8 +8,9 @@
 namespace pagerank::gpu {
 namespace {
 
-/// Sectors a second that all multiprocessors gather from x of so many bytes (the first and the last
-/// two: docs/kernels.md; the others are fitted, see below): linear between these, in the logarithm.
+/// Sectors a second that all multiprocessors gather from x of so many bytes: linear between these,
+/// in the logarithm. The first is measured (docs/kernels.md), the last two are 0.8 and 0.62 of that
+/// at 2^26, and the others are fitted, see below.
 double gather_rate(double bytes) {
   constexpr std::array<std::pair<double, double>, 7> rates = {{{0x1p17, 650e9},
                                                                {0x1p19, 130e9},

@@ -14,7 +14,7 @@ namespace {
 constexpr int overflow_bits = 64;
 
 /// The sum of one source's weights, which are finite, where that is not: of weights scaled down,
-/// and negative. Nobody has many of them.
+/// and negative. Such sources are rare.
 __device__ double scaled_sum_of(const double* weights, std::uint64_t count) {
   PiecewiseSum scaled;
   for (std::uint64_t i = 0; i < count; ++i) scaled.add(ldexp(weights[i], -overflow_bits));

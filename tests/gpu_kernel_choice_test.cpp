@@ -46,7 +46,7 @@ TEST_CASE("of near neighbours in order many solves pay for preparation, but for 
   CHECK(chosen(GraphKind::small_world, 21, 16).kernel == "blocked");
   CHECK(chosen(GraphKind::small_world, 20, 8).kernel == "blocked");
   CHECK(chosen(GraphKind::small_world, 18, 4).kernel == "balanced");
-  // Of a hub the model has blocked gain 2 % of an iteration; it takes 87 % longer.
+  // Of a hub the model has blocked gain 1 % of an iteration; it takes 87 % longer.
   const KernelChoice hub = chosen(GraphKind::hub, 21, 2);
   CHECK(hub.kernel == "balanced");
   CHECK_FALSE(hub.doubtful());
