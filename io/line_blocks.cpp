@@ -81,12 +81,14 @@ std::span<char> LineBlocks::take_lines(std::span<char> buffer) {
   std::copy(rest_.begin(), rest_.end(), buffer.begin());
   std::size_t filled = rest_.size();
   rest_.clear();
-  bool shortened = false;  // the first line
+  std::size_t shortened = 0;  // that the first line begins with
   const auto whole_lines = [&](std::span<char> lines) {
-    const std::size_t newline = std::string_view(lines.data(), lines.size()).find('\n');
-    if (shortened)
-      (void)require_may_be_long(lines.first(std::min(newline, lines.size())), shortened);
-    return lines;
+    if (shortened == 0) return lines;
+    const auto newline = std::find(lines.begin(), lines.end(), '\n');
+    const auto size = static_cast<std::size_t>(newline - lines.begin());
+    const std::size_t left = shorten(lines.first(size), shortened);
+    std::copy(newline, lines.end(), lines.begin() + static_cast<std::ptrdiff_t>(left));
+    return lines.first(lines.size() - (size - left));
   };
   for (;;) {
     std::exception_ptr error;
@@ -115,34 +117,37 @@ std::span<char> LineBlocks::take_lines(std::span<char> buffer) {
     if (filled < longest_line) {
       room = std::min(2 * filled, longest_line);
     } else {
-      // Its first character still tells a comment from a blank line.
-      text[0] = require_may_be_long(text, shortened);
-      filled = 1;
-      shortened = true;
+      filled = shortened = shorten(text, shortened);
     }
   }
 }
 
-/// For a line of which there is more than fits the buffer, before this or behind: comments and
-/// blanks may be as long, nothing else. Returns what it begins with. `goes_on`: blanks came before.
-char LineBlocks::require_may_be_long(std::span<const char> part, bool goes_on) const {
-  const std::string_view line(part.data(), part.size());
-  const auto refuse = [&](ParseFault fault, std::string detail) {
-    std::size_t whole = 0;  // of what goes on nothing: it is far from where the line begins
-    if (!goes_on) {
-      // Without its last character, which may be cut in two: up to four bytes from 0x80 on.
-      whole = line.size();
-      for (int i = 0; i < 3 && (line[whole - 1] & 0xc0) == 0x80; ++i) --whole;
-      if ((line[whole - 1] & 0xc0) == 0xc0) --whole;
-    }
-    throw binary_data_in(line.substr(0, whole)).value_or(LineFault{1, fault, std::move(detail)});
+/// Makes room in a line of which there is more than fits the buffer, before this or behind, whose
+/// first characters may be `shortened` before. Returns how many stand for it now.
+std::size_t LineBlocks::shorten(std::span<char> line, std::size_t shortened) const {
+  const auto refuse = [](std::string_view front, ParseFault fault, std::string detail) {
+    // Without its last character, which may be cut in two: up to four bytes from 0x80 on.
+    for (int i = 0; i < 3 && (front.back() & 0xc0) == 0x80; ++i) front.remove_suffix(1);
+    if ((front.back() & 0xc0) == 0xc0) front.remove_suffix(1);
+    throw binary_data_in(front).value_or(LineFault{1, fault, std::move(detail)});
   };
-  if (first_line_ && rules_.has_banner) refuse(ParseFault::bad_banner, "found " + quoted(line));
+  const std::string_view text(line.data(), line.size());
+  if (first_line_ && rules_.has_banner)
+    refuse(text, ParseFault::bad_banner, "found " + quoted(text));
   const auto first = std::find_if_not(line.begin(), line.end(), is_blank);
-  if (first == line.end()) return ' ';
-  if (rules_.comment_marks.find(*first) != std::string_view::npos) return *first;
-  refuse(ParseFault::line_too_long, "");
-  return ' ';
+  if (first != line.end() && rules_.comment_marks.find(*first) != std::string_view::npos) {
+    line[0] = *first;
+    return 1;
+  }
+  const auto from =
+      line.begin() + (shortened == 0 ? 0 : static_cast<std::ptrdiff_t>(shortened) - 1);
+  const auto end =
+      std::unique(from, line.end(), [](char a, char b) { return is_blank(a) && is_blank(b); });
+  const auto left = static_cast<std::size_t>(end - line.begin());
+  if (left > longest_without_blanks) {
+    refuse(text.substr(0, longest_without_blanks), ParseFault::line_too_long, "");
+  }
+  return left;
 }
 
 }  // namespace pagerank::io

@@ -41,8 +41,11 @@ struct TextRules {
 /// what they took before.
 class LineBlocks {
  public:
-  /// A longer line is an error, unless it is blank or a comment.
+  /// A line of so many bytes and more, its newline not counted, is handed out with one blank for
+  /// each run of them, and is an error if it has more than half as many then. Of a comment or a
+  /// blank line one character stands for all; a banner is not as long.
   static constexpr std::size_t longest_line = std::size_t{1} << 20;
+  static constexpr std::size_t longest_without_blanks = longest_line / 2;
 
   /// Blocks have about `block_bytes` bytes (1 .. longest_line), or one line if that is longer.
   LineBlocks(ByteSource& source, std::size_t block_bytes, const TextRules& rules)
@@ -67,7 +70,7 @@ class LineBlocks {
   [[nodiscard]] std::size_t read_on(std::span<char> to);
   [[nodiscard]] std::size_t bytes_to_last_newline() const;
   [[nodiscard]] std::span<char> take_lines(std::span<char> buffer);
-  [[nodiscard]] char require_may_be_long(std::span<const char> part, bool goes_on) const;
+  [[nodiscard]] std::size_t shorten(std::span<char> line, std::size_t shortened) const;
 
   ByteSource& source_;
   std::size_t block_bytes_;

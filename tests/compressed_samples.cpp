@@ -100,9 +100,11 @@ std::vector<TextBeforeDamage> long_texts_before_damage(bool edge_list) {
       samples.push_back({text, end == "1 3\n" ? 0 : lines});
     }
   }
-  // A line that is already too long, and a comment that may be.
+  // A line that is already too long, and one and a comment that may be.
   const std::string blanks(io::LineBlocks::longest_line, ' ');
-  samples.push_back({begin + "1 2\n" + "1 3" + blanks, edge_list ? 3U : 4U});
+  const std::string zeros(io::LineBlocks::longest_line, '0');
+  samples.push_back({begin + "1 2\n" + "1 " + zeros + "3", edge_list ? 3U : 4U});
+  samples.push_back({begin + "1 2\n" + "1 3" + blanks, 0});
   samples.push_back({begin + "1 2\n" + "%" + blanks, 0});
   return samples;
 }

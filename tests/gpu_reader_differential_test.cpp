@@ -187,18 +187,20 @@ TEST_CASE("more nodes than can be held are refused by the GPU's reader, and too 
   }
 }
 
-TEST_CASE("a last line that is too long for the host's reader is too long for the GPU's") {
+TEST_CASE("a line that is too long for the host's reader is too long for the GPU's, and no other") {
   if (!has_gpu()) return;
   const std::string header = "%%MatrixMarket matrix coordinate pattern general\n5 5 1\n";
   constexpr std::size_t longest = io::LineBlocks::longest_line;
   for (const std::size_t length : {longest - 1, longest, longest + 1}) {
     std::string line = "1 1", comment = "%";
     line.resize(length, ' ');
+    const std::string digits = "1 " + std::string(length - 3, '0') + '1';
     comment.resize(3 * length, 'c');
     std::string with_comments = header;
     with_comments.append(comment).append("\n1 2\n").append(comment);
     const std::string late = header + std::string(length, ' ') + "1 1\n";
-    for (const std::string& text : {header + line, with_comments, late, late + line}) {
+    for (const std::string& text : {header + line, with_comments, late, late + line,
+                                    header + digits, header + digits + "\n"}) {
       BothReaders<DeviceReaders> readers(text);
       for (const bool streamed : {false, true}) {
         readers.check({.threads = 4, .block_bytes = longest}, streamed);

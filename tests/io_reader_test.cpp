@@ -309,7 +309,7 @@ TEST_CASE("a line that is refused is called binary data where it is no text") {
     std::string word(cut, 'x');
     while (word.size() < 3 * mebibyte) word += "\U0001f600";
     check_refused(head + word + "\n", ParseFault::line_too_long, 4);
-    word[mebibyte / 2] = '\1';
+    word[mebibyte / 4] = '\1';
     check_refused(head + word + "\n", ParseFault::binary_data, 4);
   }
   check_refused(head + "1 \xf8\x88\x88\x88\x88\n", ParseFault::binary_data, 4);

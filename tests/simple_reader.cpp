@@ -73,13 +73,21 @@ using io::ParseFault;
   }
 }
 
-/// A line that is long may be blank, or a comment.
-void require_short(std::string_view line, std::uint64_t number, std::string_view comment_marks) {
-  if (line.size() < io::LineBlocks::longest_line) return;
+/// A line that is long, and no comment, with one blank for each run of them, which has to be short
+/// then; others as they are.
+std::string_view with_single_blanks(std::string_view line, std::uint64_t number,
+                                    std::string_view comment_marks, std::string& single) {
+  if (line.size() < io::LineBlocks::longest_line) return line;
   const auto first = std::find_if_not(line.begin(), line.end(), is_blank);
-  if (first == line.end() || comment_marks.find(*first) != std::string_view::npos) return;
-  const std::string_view front = line.substr(0, io::LineBlocks::longest_line);
-  refuse_front(front, number, ParseFault::line_too_long, "");
+  if (first != line.end() && comment_marks.find(*first) != std::string_view::npos) return line;
+  single.clear();
+  for (const char c : line) {
+    if (!is_blank(c) || single.empty() || !is_blank(single.back())) single += c;
+  }
+  const std::string_view front =
+      std::string_view(single).substr(0, io::LineBlocks::longest_line / 2);
+  if (front.size() < single.size()) refuse_front(front, number, ParseFault::line_too_long, "");
+  return single;
 }
 
 /// Cuts the next line off the front of the text.
@@ -224,19 +232,20 @@ io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
   std::optional<io::MatrixMarketHeader> header;
   EdgeList edges;
   std::uint64_t lines = 0;
+  std::string single;
   while (!text.empty()) {
     const std::string_view line = take_line(text);
     if (++lines == 1 && line.size() >= io::LineBlocks::longest_line) {
       throw LineFault{1, ParseFault::bad_banner,
                       "found " + io::quoted(line.substr(0, io::LineBlocks::longest_line))};
     }
-    require_short(line, lines, "%");
+    const std::string_view short_line = with_single_blanks(line, lines, "%", single);
     if (!header) {
-      header = header_parser.feed(line);
+      header = header_parser.feed(short_line);
       continue;
     }
     try {
-      const std::optional<io::MatrixEntry> entry = simple_entry(line, *header);
+      const std::optional<io::MatrixEntry> entry = simple_entry(short_line, *header);
       if (!entry) continue;
       if (edges.entry_count() == header->entries) {
         throw LineFault{1, ParseFault::too_many_entries,
@@ -294,9 +303,10 @@ io::LabelledEdgeList read_edges(std::string_view text, SourceIndex source_index)
   std::uint64_t lines = 0;
   bool konect = false;
   std::size_t columns = 0;  // 2 to 4, once known
+  std::string single;
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    require_short(line, ++lines, "#%");
+    const std::string_view whole_line = take_line(text);
+    const std::string_view line = with_single_blanks(whole_line, ++lines, "#%", single);
     const std::vector<std::string> fields = fields_of(line);
     try {
       std::size_t marks = 0;
@@ -329,7 +339,7 @@ io::LabelledEdgeList read_edges(std::string_view text, SourceIndex source_index)
       }
       links.push_back(link);
     } catch (const LineFault& fault) {
-      throw fault_of_line(fault, lines, line, whole_text);
+      throw fault_of_line(fault, lines, whole_line, whole_text);
     }
   }
   if (links.empty()) {
