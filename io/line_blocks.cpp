@@ -134,20 +134,17 @@ std::size_t LineBlocks::shorten(std::span<char> line, std::size_t shortened) con
   const std::string_view text(line.data(), line.size());
   if (first_line_ && rules_.has_banner)
     refuse(text, ParseFault::bad_banner, "found " + quoted(text));
-  const auto first = std::find_if_not(line.begin(), line.end(), is_blank);
-  if (first != line.end() && rules_.comment_marks.find(*first) != std::string_view::npos) {
-    line[0] = *first;
-    return 1;
-  }
   const auto from =
       line.begin() + (shortened == 0 ? 0 : static_cast<std::ptrdiff_t>(shortened) - 1);
   const auto end =
       std::unique(from, line.end(), [](char a, char b) { return is_blank(a) && is_blank(b); });
   const auto left = static_cast<std::size_t>(end - line.begin());
-  if (left > longest_without_blanks) {
+  if (left <= longest_without_blanks) return left;
+  const auto first = std::find_if_not(line.begin(), end, is_blank);
+  if (rules_.comment_marks.find(*first) == std::string_view::npos) {
     refuse(text.substr(0, longest_without_blanks), ParseFault::line_too_long, "");
   }
-  return left;
+  return longest_without_blanks;
 }
 
 }  // namespace pagerank::io

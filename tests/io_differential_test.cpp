@@ -342,8 +342,14 @@ TEST_CASE_TEMPLATE("comments and blanks of an edge list may be longer than any b
   apart.append("6");
   before_bad.append(comment).append("3 ").append(longest, '0').append("4\n");
   for (const std::string& text :
-       {between, comment + comment, apart, before_bad, std::string(longest + 1, '7'),
-        "1 2\n3" + std::string(longest - 1, ' ')}) {
+       {between, comment + comment, apart, before_bad,
+        // What comments of an edge list can tell.
+        "%%MatrixMarket" + std::string(longest, ' ') +
+            "matrix coordinate real general\n3 3 1\n1 2 1\n",
+        "%" + std::string(longest, '\t') + "asym" + std::string(longest, ' ') +
+            "\n1 2 3 100\n2 1 1 200\n",
+        "% asym " + std::string(3 * longest, 'c') + "\n1 2 3 100\n2 1 1 200\n",
+        std::string(longest + 1, '7'), "1 2\n3" + std::string(longest - 1, ' ')}) {
     EdgeListBoth readers(text);
     for (const bool streamed : {false, true}) {
       readers.check({.threads = 2, .block_bytes = longest}, streamed);
