@@ -13,8 +13,8 @@ namespace {
 
 constexpr int overflow_bits = 64;
 
-/// The sum of one source's weights, which are finite, where that is not: of weights scaled down,
-/// and negative. Such sources are rare.
+/// Where the sum of one source's weights is beyond double: that of weights scaled down, negative.
+/// By one thread, for such sources are rare.
 __device__ double scaled_sum_of(const double* weights, std::uint64_t count) {
   PiecewiseSum scaled;
   for (std::uint64_t i = 0; i < count; ++i) scaled.add(ldexp(weights[i], -overflow_bits));

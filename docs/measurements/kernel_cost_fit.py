@@ -6,7 +6,7 @@
 kernel-cost-shapes.csv is of graph_shapes.cpp, MEASURED.csv of `pagerank-bench solve --csv`: of each
 device, graph and precision (float, double) the median of the medians of `balanced` and `blocked`
 counts. Prints the constants that fit best and those that the program has, how far each set is off,
-and every graph by the program's. The errors that are made small are of the logarithms of both
+how far the program's preparation is (which is not fitted), and every graph by the program's. The errors that are made small are of the logarithms of both
 iterations and of their ratio; large ones count less (soft_l1).
 """
 import csv
@@ -55,6 +55,14 @@ def blocked(shape, width, device, c):
     return c[1] + moved / ((BANDWIDTH[device] / H100) ** 0.5 * c[11])
 
 
+def preparation(shape, width, device):
+    """What preparing `blocked` takes more than `balanced`."""
+    links, nodes = shape["links"], shape["nodes"] * (1 - shape["isolated"])
+    passes = (nodes * 0.22e-9 + links * (0.0135e-9 + shape["weighted"] * width * 0.005e-9)
+              + links * shape["runs_per_link"] * 0.029e-9)
+    return 1.8e-3 - 0.1e-3 + H100 / BANDWIDTH[device] * passes
+
+
 def read_shapes(path):
     with open(path, encoding="utf-8") as file:
         return {(row["graph"], int(row["value_bytes"])):
@@ -63,7 +71,8 @@ def read_shapes(path):
 
 
 def read_measured(paths, shapes):
-    seen = {}
+    """Medians of iterations, and by how much preparing takes longer in each file."""
+    seen, prepared = {}, {}
     for path in paths:
         with open(path, encoding="utf-8") as file:
             for row in csv.DictReader(file):
@@ -73,8 +82,14 @@ def read_measured(paths, shapes):
                     continue
                 of_kernels = seen.setdefault((device, *key), {})
                 of_kernels.setdefault(row["kernel"], []).append(float(row["median_seconds"]))
-    return {key: [statistics.median(kernels[name]) for name in ("balanced", "blocked")]
-            for key, kernels in seen.items() if "balanced" in kernels and "blocked" in kernels}
+                prepared.setdefault((device, *key, path), {})[row["kernel"]] = float(row["prepare_seconds"])
+    more = {}
+    for (*key, _), kernels in prepared.items():
+        if "balanced" in kernels and "blocked" in kernels:
+            more.setdefault(tuple(key), []).append(kernels["blocked"] - kernels["balanced"])
+    iterations = {key: [statistics.median(kernels[name]) for name in ("balanced", "blocked")]
+                  for key, kernels in seen.items() if "balanced" in kernels and "blocked" in kernels}
+    return iterations, {key: statistics.median(values) for key, values in more.items()}
 
 
 def errors(key, measured, shapes, constants):
@@ -96,7 +111,7 @@ def summary(title, keys, measured, shapes, constants):
 
 def main():
     shapes = read_shapes(sys.argv[1])
-    measured = read_measured(sys.argv[2:], shapes)
+    measured, prepared = read_measured(sys.argv[2:], shapes)
     # One row that holds half of the links is not in the model.
     keys = [key for key in sorted(measured) if not key[1].startswith("hub")]
     program = numpy.array(PROGRAM)
@@ -110,6 +125,12 @@ def main():
         print(f"{name:30} {mine:10.4g} {fitted:10.4g}")
     summary("the program's", keys, measured, shapes, program)
     summary("the best", keys, measured, shapes, best)
+    for device in BANDWIDTH:
+        off = [math.log(preparation(shapes[graph, width], width, device) / more)
+               for (of, graph, width), more in prepared.items() if of == device]
+        if off:
+            print(f"preparation, {device}, {len(off)} graphs: {numpy.mean(off):+.3f}, rms"
+                  f" {numpy.sqrt(numpy.mean(numpy.square(off))):.3f}")
     print("device graph bytes: balanced, model; blocked, model (us)")
     for key in sorted(measured):
         *_, model = errors(key, measured, shapes, program)
