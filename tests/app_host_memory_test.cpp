@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <random>
@@ -22,8 +23,8 @@ constexpr std::uint64_t buffers = 4 << 20;
 constexpr std::uint64_t label_buffers = 8 << 20;
 
 /// Bytes of resident memory at the peak of a run. "-" is what lies in `input`.
-std::uint64_t peak_of(const std::string& graph, const std::string& input = "/dev/null",
-                      int threads = 2, const std::vector<std::string>& more = {}) {
+std::uint64_t peak_of_one_run(const std::string& graph, const std::string& input = "/dev/null",
+                              int threads = 2, const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments = {
       graph, "--engine", "cpu", "--top", "0", "--threads", std::to_string(threads)};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -32,10 +33,20 @@ std::uint64_t peak_of(const std::string& graph, const std::string& input = "/dev
   return run.peak_bytes;
 }
 
+/// The median of three: as threads happen to take turns, one run in twenty holds 8 to 12 MB more at
+/// the end of its reading.
+std::uint64_t peak_of(const std::string& graph, const std::string& input = "/dev/null",
+                      int threads = 2, const std::vector<std::string>& more = {}) {
+  std::array<std::uint64_t, 3> peaks = {};
+  for (std::uint64_t& peak : peaks) peak = peak_of_one_run(graph, input, threads, more);
+  std::sort(peaks.begin(), peaks.end());
+  return peaks[1];
+}
+
 /// The same of a graph of a few nodes.
 std::uint64_t peak_without_graph() {
   std::uint64_t peak = 0;  // a run so short may end between two looks at it
-  for (int run = 0; run < 25; ++run) peak = std::max(peak, peak_of(data("karate.mtx")));
+  for (int run = 0; run < 25; ++run) peak = std::max(peak, peak_of_one_run(data("karate.mtx")));
   return peak;
 }
 
@@ -186,8 +197,8 @@ TEST_CASE("memory of links to and from hubs is free again before many threads ar
   const std::uint64_t program = peak_without_graph(), matrix = bytes_of_matrix(file);
   // By how the system has threads take turns it varies by a sixth. On two cores the least of a few
   // runs is 1.7 to 1.9 times the matrix, of bins that are not cut 1.9 to 2.2.
-  std::uint64_t peak = peak_of(file, "/dev/null", 6);
-  for (int run = 0; run < 5; ++run) peak = std::min(peak, peak_of(file, "/dev/null", 6));
+  std::uint64_t peak = peak_of_one_run(file, "/dev/null", 6);
+  for (int run = 0; run < 5; ++run) peak = std::min(peak, peak_of_one_run(file, "/dev/null", 6));
   CHECK(peak > program + matrix);
   CHECK(peak - program <= matrix * 19 / 10);
 }
