@@ -98,7 +98,7 @@ std::string_view describe(ParseFault fault) {
     case ParseFault::binary_data:
       return "expected text, found binary data";
     case ParseFault::line_too_long:
-      return "line longer than 1 MiB";
+      return "expected at most half a MiB besides repeated blanks in a line of 1 MiB and more";
   }
   return "unreadable";
 }

@@ -131,18 +131,19 @@ std::size_t LineBlocks::shorten(std::span<char> line, std::size_t shortened) con
     if ((front.back() & 0xc0) == 0xc0) front.remove_suffix(1);
     throw binary_data_in(front).value_or(LineFault{1, fault, std::move(detail)});
   };
-  const std::string_view text(line.data(), line.size());
-  if (first_line_ && rules_.has_banner)
-    refuse(text, ParseFault::bad_banner, "found " + quoted(text));
   const auto from =
       line.begin() + (shortened == 0 ? 0 : static_cast<std::ptrdiff_t>(shortened) - 1);
   const auto end =
       std::unique(from, line.end(), [](char a, char b) { return is_blank(a) && is_blank(b); });
   const auto left = static_cast<std::size_t>(end - line.begin());
   if (left <= longest_without_blanks) return left;
+  const std::string_view front(line.data(), longest_without_blanks);
+  if (first_line_ && rules_.has_banner) {
+    refuse(front, ParseFault::bad_banner, "found " + quoted(front));
+  }
   const auto first = std::find_if_not(line.begin(), end, is_blank);
   if (rules_.comment_marks.find(*first) == std::string_view::npos) {
-    refuse(text.substr(0, longest_without_blanks), ParseFault::line_too_long, "");
+    refuse(front, ParseFault::line_too_long, "");
   }
   return longest_without_blanks;
 }

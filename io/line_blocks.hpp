@@ -43,7 +43,7 @@ class LineBlocks {
  public:
   /// A line of so many bytes and more, its newline not counted, is handed out with one blank for
   /// each run of them. If it has more than half as many bytes then, those stand for all of a
-  /// comment, and any other line is an error. A banner is not as long.
+  /// comment, and any other line, a banner too, is an error.
   static constexpr std::size_t longest_line = std::size_t{1} << 20;
   static constexpr std::size_t longest_without_blanks = longest_line / 2;
 

@@ -199,7 +199,9 @@ TEST_CASE("a line that is too long for the host's reader is too long for the GPU
     std::string with_comments = header;
     with_comments.append(comment).append("\n1 2\n").append(comment);
     const std::string late = header + std::string(length, ' ') + "1 1\n";
-    for (const std::string& text : {header + line, with_comments, late, late + line,
+    std::string banner = "%%MatrixMarket";
+    banner.append(length, '\t').append("matrix coordinate pattern general\n5 5 1\n1 2\n");
+    for (const std::string& text : {header + line, with_comments, late, late + line, banner,
                                     header + digits, header + digits + "\n"}) {
       BothReaders<DeviceReaders> readers(text);
       for (const bool streamed : {false, true}) {

@@ -266,6 +266,9 @@ TEST_CASE_TEMPLATE("a line may be of any length for its blanks, wherever they st
           header + "5 5 2\n1 2\n" + before + "x\001 4\n", header + "5 5 2\n1 2\n" + before + "\x80",
           header + "5 5 2\n1 2\n3" + before + "6\n", header + "5 5 2\n1 2\n3" + before,
           header + before + "5 5 1\n1 2\n",
+          before + "%%MatrixMarket" + before + "matrix coordinate" + before + "pattern general" +
+              before + "\n5 5 2\n1 2\n3 4\n",
+          "%%MatrixMarket matrix" + before + "array pattern general\n5 5 2\n1 2\n",
           header + before + "%\n5 5 1\n" + before + "\n" + before + "% 7\n1 2\n" + before}) {
       BothReaders<Readers> readers(text);
       if (text.ends_with("3 4\n") || text.ends_with("3 4")) CHECK_FALSE(readers.refused());
@@ -285,6 +288,9 @@ TEST_CASE_TEMPLATE("half a MiB of a long line may be other than repeated blanks"
     CAPTURE(others);
     const std::string zeros(others - 4, '0');  // a number and two blanks besides
     const std::string blanks(longest, ' ');
+    const std::string banner = "%%MatrixMarket" + blanks + std::string(others - 14, 'x');
+    BothReaders<Readers>(banner + "\n5 5 1\n1 2\n")
+        .check({.threads = 2, .block_bytes = longest}, others % 2 == 0);
     for (const std::string& line : {" " + zeros + "1" + blanks + "2", blanks + zeros + "1 2",
                                     blanks + "1" + blanks + zeros + "2"}) {
       for (const char* const end : {"", "\n"}) {

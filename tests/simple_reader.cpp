@@ -74,7 +74,7 @@ using io::ParseFault;
 }
 
 /// A line that is long, and no comment, with one blank for each run of them, which has to be short
-/// then; others as they are.
+/// then; others as they are. The line that nothing makes a comment is the banner.
 std::string_view with_single_blanks(std::string_view line, std::uint64_t number,
                                     std::string_view comment_marks, std::string& single) {
   if (line.size() < io::LineBlocks::longest_line) return line;
@@ -86,8 +86,9 @@ std::string_view with_single_blanks(std::string_view line, std::uint64_t number,
   }
   const std::string_view front =
       std::string_view(single).substr(0, io::LineBlocks::longest_line / 2);
-  if (front.size() < single.size()) refuse_front(front, number, ParseFault::line_too_long, "");
-  return single;
+  if (front.size() == single.size()) return single;
+  if (!comment_marks.empty()) refuse_front(front, number, ParseFault::line_too_long, "");
+  refuse_front(front, number, ParseFault::bad_banner, "found " + io::quoted(front));
 }
 
 /// Cuts the next line off the front of the text.
@@ -235,11 +236,8 @@ io::MatrixMarketGraph read(std::string_view text, SourceIndex source_index) {
   std::string single;
   while (!text.empty()) {
     const std::string_view line = take_line(text);
-    if (++lines == 1 && line.size() >= io::LineBlocks::longest_line) {
-      throw LineFault{1, ParseFault::bad_banner,
-                      "found " + io::quoted(line.substr(0, io::LineBlocks::longest_line))};
-    }
-    const std::string_view short_line = with_single_blanks(line, lines, "%", single);
+    const bool banner = ++lines == 1;
+    const std::string_view short_line = with_single_blanks(line, lines, banner ? "" : "%", single);
     if (!header) {
       header = header_parser.feed(short_line);
       continue;
