@@ -11,9 +11,9 @@ namespace {
 /// start was held: more only put off those of `blocked` (measured, docs/notebook/gpu.md).
 constexpr double idle_while_prepared = 2.7e-3, idle_when_held = 0.8e-3;
 
-/// Of an iteration: a gain below it is taken for none. The model's ratio of both is a tenth off, and
-/// where it has them close what is prepared may be lost. (It binds on hubs, which take `blocked` longer
-/// than it says.)
+/// Of an iteration: a gain below it is taken for none. The model's ratio of both is a tenth off,
+/// and where it has them close what is prepared may be lost. (It binds on hubs, which take
+/// `blocked` longer than it says.)
 constexpr double least_gain = 0.025;
 
 /// Of graphs of that size one whose links lead anywhere, in as few runs as can be, and that mixes
