@@ -82,9 +82,9 @@ po::options_description visible_options() {
        "which index of an entry (i, j), or a line 'i j', is the link's source: row (a link from i "
        "to j) or column")  //
       ("reader", text("R", "auto"),
-       "who parses the text: host, or device (the GPU); auto: the GPU where it is a file of 12 MiB "
-       "and more for each core, neither compressed nor to be cached, with not far more nodes than "
-       "links")  //
+       "who parses the text: host, or device (the GPU); auto: the GPU where it ranks a file of "
+       "12 MiB and more for each core, neither compressed nor to be cached, with not far more "
+       "nodes than links")  //
       ("assignment", po::bool_switch(),
        "the classroom PageRank assignment: --source column --dangling error")  //
       ("cache", po::bool_switch(),
