@@ -33,8 +33,8 @@ std::uint64_t peak_of_one_run(const std::string& graph, const std::string& input
   return run.peak_bytes;
 }
 
-/// The median of three: as threads happen to take turns, one run in twenty holds 8 to 12 MB more at
-/// the end of its reading.
+/// The median of three: by two threads some runs in a hundred have a few huge pages more at the end
+/// of their reading, 6 to 12 MB (docs/performance.md).
 std::uint64_t peak_of(const std::string& graph, const std::string& input = "/dev/null",
                       int threads = 2, const std::vector<std::string>& more = {}) {
   std::array<std::uint64_t, 3> peaks = {};

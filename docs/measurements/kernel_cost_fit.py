@@ -6,8 +6,9 @@
 kernel-cost-shapes.csv is of graph_shapes.cpp, MEASURED.csv of `pagerank-bench solve --csv`: of each
 device, graph and precision (float, double) the median of the medians of `balanced` and `blocked`
 counts. Prints the constants that fit best and those that the program has, how far each set is off,
-how far the program's preparation is (which is not fitted), and every graph by the program's. The errors that are made small are of the logarithms of both
-iterations and of their ratio; large ones count less (soft_l1).
+how far the program's preparation is (which is not fitted), and every graph by the program's. The
+errors that are made small are of the logarithms of both iterations and of their ratio; large ones
+count less (soft_l1).
 """
 import csv
 import math
